@@ -44,6 +44,12 @@ HOLDER = DataHolder(
         ),
         Holding(
             place="table decks",
+            key="dck_* / gone#grd_*",
+            what="ids of deleted graders, until what was said for them is erased",
+            erased="within hours, by itself",
+        ),
+        Holding(
+            place="table decks",
             key="dck_* / rubric#grd_*",
             what="versions of a deck's grader: criteria, levels, examples, judge, notes",
             has_text=True,

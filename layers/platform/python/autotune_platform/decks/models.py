@@ -59,6 +59,15 @@ class DeletedDeck(FrozenModel):
     graders: list[str]
 
 
+class DeletedGrader(FrozenModel):
+    """What stays of a deleted grader until everything of it is erased."""
+
+    id: str
+    organization_id: str
+    deck_id: str
+    deleted_at: datetime
+
+
 class DeckVersion(FrozenModel):
     """One version of a deck's system prompt; it never changes."""
 

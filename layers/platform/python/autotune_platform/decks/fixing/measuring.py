@@ -16,6 +16,7 @@ from autotune.protocol.deck_effects import (
 )
 from autotune.protocol.deck_samples import Split
 from autotune_platform.decks.fixing.models import Edit
+from autotune_platform.decks.labels.deriving import as_of
 from autotune_platform.decks.labels.models import Truth, left_by_all
 from autotune_platform.decks.labels.repository import LabelRepository
 from autotune_platform.decks.labels.results import JudgeResults, JudgeWord
@@ -43,10 +44,10 @@ class EditMeasuring:
         Of the held-out half, only those of samples that were drawn, given blind.
 
         Args:
-            by: the moment; what was said later is not looked at.
+            by: the moment; what was said later is not looked at, and leaves no sample out.
             since: only what was said later than this.
         """
-        truths = self.labels.truths(grader_id, split=split)
+        truths = (as_of(one, by) for one in self.labels.truths(grader_id, split=split))
         return [one for one in truths if one.split == split and _is_used(one, by, since)]
 
     def without_truth(self, grader_id: str, *, by: datetime) -> int:
@@ -54,7 +55,7 @@ class EditMeasuring:
 
         They are apart on them, or left them to others, and nobody rated them.
         """
-        truths = list(self.labels.truths(grader_id, split="holdout"))
+        truths = [as_of(one, by) for one in self.labels.truths(grader_id, split="holdout")]
         apart = sum(
             one.state == "to_adjudicate" and one.counts and not any(at > by for at in _moments(one))
             for one in truths
