@@ -211,6 +211,18 @@ HOLDER = DataHolder(
             what="to whom a judge's result was shown",
             erased=_SAMPLE,
         ),
+        Holding(
+            place="table decks",
+            key="grd_* / skipped#smp_*",
+            what="which samples people left to others",
+            erased=_SAMPLE,
+        ),
+        Holding(
+            place="table decks",
+            key="grd_* / probability",
+            what="with which probability samples of files of ratings were drawn",
+            retained="it says nothing of any sample, and goes with its deck",
+        ),
         *TELEMETRY,
         Holding(
             place="table decks",
