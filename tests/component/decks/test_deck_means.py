@@ -68,3 +68,25 @@ def test_a_judge_that_says_the_same_of_all_is_of_no_help(platform: Platform) -> 
     assert (found["naive"], found["power"], found["use"]) == (2, 0, "labels_only")
     assert found["corrected"] == found["labelsOnly"]
     assert (found["sufficient"], found["insufficientBecause"]) == (False, "few_labels")
+
+
+def test_a_judge_that_abstains_where_people_say_little_moves_no_mean(platform: Platform) -> None:
+    deck = LabelledDeck(platform, samples=300, holdoutShare=1)
+    chance = random.Random(8)
+    truth = {id_: chance.randint(-3, 3) for id_ in deck.samples}
+    ids = list(truth)
+    judged = {
+        id_: None if level < 0 and chance.random() < 0.8 else level for id_, level in truth.items()
+    }
+    deck.judged(judged, failed=[id_ for id_ in ids[::10] if judged[id_] is None])
+    labelled = ids[:100]
+    deck.label({id_: truth[id_] for id_ in labelled})
+    found = deck.get("means")["means"]
+    people = sum(truth[id_] for id_ in labelled) / 100
+    assert (found["labels"], found["unlabelled"]) == (100, 200)
+    assert found["labelsOnly"]["value"] == pytest.approx(people)
+    scored = sum(judged[id_] is not None for id_ in labelled)
+    assert found["coverage"] == scored / 100
+    real = sum(truth.values()) / len(truth)
+    assert found["corrected"]["low"] < real < found["corrected"]["high"]
+    assert found["naive"] > found["corrected"]["high"], "it leaves out what is low"

@@ -1,11 +1,13 @@
 """The fix loop: a rubric is edited, replayed, measured on labels, accepted and taken back."""
 
+import json
 from typing import Any
 
 import pytest
 
 from autotune_platform.decks.look_repository import Look, LookRepository, Looks
 from autotune_platform.runtime.clock import SYSTEM_CLOCK
+from tests.judges.planted_samples import labelled
 from tests.support.deck_edits import EditedDeck
 from tests.support.deck_runs import items_of
 from tests.support.ledger import Ledger
@@ -13,7 +15,9 @@ from tests.support.ledger import Ledger
 
 @pytest.fixture
 def deck(ledger: Ledger) -> EditedDeck:
-    made = EditedDeck(ledger, number=240)
+    # Which samples are held out follows from the organisation: with other noise, some halves take
+    # the useless edit for a good one, as chance does.
+    made = EditedDeck(ledger, number=240, judge_seed=8)
     made.label(list(made.samples))
     return made
 
@@ -219,6 +223,28 @@ def test_a_look_that_comes_in_between_is_counted(
     stopped = deck.edit(second)
     assert (stopped["status"], stopped["unfinished"]) == ("measured", "canceled")
     assert deck.replay(second, "holdout")["effect"]["look"] == 2, "an edit spends one look"
+
+
+def test_what_is_said_behind_a_look_leaves_no_sample_out(deck: EditedDeck) -> None:
+    edit_id = deck.propose("good")
+    deck.replay(edit_id, "development")
+    answer = deck.send(f"/{edit_id}/replay", {"split": "holdout"})
+    held_out = deck.of("holdout")
+    # As if somebody saw what the candidate says, and would be rid of where it errs.
+    said = [labelled(deck.samples[id_], "ada") for id_ in held_out]
+    lines = [
+        {"sampleId": id_, "rater": rater, "selection": "random", "doesNotApply": True}
+        for id_, level in zip(held_out[:30], said, strict=False)
+        if level is not None
+        for rater in ("bob", "ada")
+    ]
+    raw = "\n".join(json.dumps(one) for one in lines).encode()
+    path = f"{deck.grader_path}/feedback/bulk"
+    assert deck.platform.call("POST", path, raw=raw).json["accepted"] == len(lines)
+    deck.finish(deck.read(answer.json["edit"]["runId"]))
+    effect = deck.edit(edit_id)["effect"]
+    assert effect["scored"]["n"] == len(held_out)
+    assert effect["inapplicable"]["n"] == sum(level is None for level in said)
 
 
 def test_another_organisation_sees_no_edit(deck: EditedDeck) -> None:

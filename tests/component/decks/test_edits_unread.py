@@ -39,7 +39,7 @@ def test_a_replay_is_measured_and_accepted_without_a_reader(ledger: Ledger) -> N
         assert deck.step_edits({**deck.state(run), "measures": True})["done"], "too early: nothing"
         assert stored(deck, edit_id)["status"]["S"] == "replaying"
         state = ended(deck, run)
-        assert state["measures"], "the execution is told to measure"
+        assert state["measures"], "the execution goes on to measure"
         again = deck.step(deck.state(run))
         assert (again["done"], again["measures"]) == (True, True), "where the end was lost as well"
         assert stored(deck, edit_id)["status"]["S"] == "replaying"

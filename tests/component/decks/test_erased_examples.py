@@ -56,7 +56,7 @@ class CitingDeck(DeckRuns):
         return self.platform.call("DELETE", f"{self.path}/samples/{sample_id}").status
 
 
-def told() -> list[str]:
+def places() -> list[str]:
     """Where the secret is kept; what is compressed is taken apart."""
     return [f"{one.place}: {one.key}" for one in kept() if SECRET in str(one.item)]
 
@@ -69,14 +69,14 @@ def deck(ledger: Ledger) -> CitingDeck:
 def test_a_deleted_sample_is_gone_from_versions_edits_and_what_is_published(
     deck: CitingDeck,
 ) -> None:
-    assert len([one for one in told() if "audit" not in one]) >= 3, told()
+    assert len([one for one in places() if "audit" not in one]) >= 3, places()
     before = deck.registered()
     path = f"{deck.grader_path}/versions/2"
     version = deck.platform.call("GET", path).json["version"]
     assert deck.delete(deck.other) == 204
     assert deck.platform.call("GET", path).json["version"] == version, "it is cited nowhere"
     assert deck.delete(deck.sample_id) == 204
-    assert told() == []
+    assert places() == []
     erased = {**deck.example, "input": "", "output": "", "explanation": ""}
     after = deck.platform.call("GET", path).json["version"]
     assert after["rubric"]["examples"][1] == erased
@@ -113,7 +113,7 @@ def test_a_version_that_is_stored_while_its_sample_goes_is_blanked(
 
     monkeypatch.setattr(SamplePool, "get_many", gone_then)
     deck.new_version(deck.grader_id, examples=[deck.example])
-    assert told() == []
+    assert places() == []
     version = deck.platform.call("GET", f"{deck.grader_path}/versions/3").json["version"]
     assert version["erased"] == [deck.sample_id]
 
@@ -132,7 +132,7 @@ def test_a_deleted_deck_leaves_no_text_of_its_samples_in_what_is_published(
     assert deck.platform.call("DELETE", deck.path).status == 204
     clock.ahead = timedelta(hours=1, seconds=1)
     assert handler("functions.decks.erase_decks")({}, LambdaContext(300))["decks"] == 1
-    assert told() == []
+    assert places() == []
     answer = deck.registered()["rubric"]["answer"]
     assert answer["examples"][0]["output"] == "Sky: blue.", "it is no sample"
     assert answer["examples"][1]["output"] == ""

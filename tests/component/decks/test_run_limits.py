@@ -41,6 +41,18 @@ def test_an_answer_that_never_came_is_charged_and_asked_for_once_more(runs: Deck
     assert result["costNanoUsd"] == ended["costNanoUsd"] == both <= ended["capNanoUsd"]
 
 
+def test_a_run_never_costs_more_than_the_bound_that_was_shown(runs: DeckRuns) -> None:
+    runs.add_grader()
+    runs.add_samples("alpha")
+    bound = runs.estimate()["boundNanoUsd"]
+    runs.ledger.fake.world.traps.arm("chat_answer_lost", times=3)
+    ended = runs.finish(runs.start(capNanoUsd=10**9))
+    assert ended["capNanoUsd"] == ended["boundNanoUsd"] == bound
+    assert 0 < ended["costNanoUsd"] <= bound
+    assert len(runs.rows()) == 2, "for a third time there is no room"
+    assert counted(ended)["failed"] == 1
+
+
 def test_a_cap_that_has_no_room_for_a_second_answer_keeps_it_from_being_asked(
     runs: DeckRuns,
 ) -> None:

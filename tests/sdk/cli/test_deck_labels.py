@@ -31,7 +31,7 @@ def test_labels_of_a_file_give_agreement_with_its_interval(run, deck, levels, wr
     again = run(
         "decks", "label", deck.id, deck.grader_id, file, "--rater", "ada", "--drawn", "--json"
     )
-    assert again.json_lines == [{"accepted": 0, "repeated": 150, "rejected": 0}]
+    assert again.json_lines == [{"accepted": 0, "repeated": 150, "notBlind": 0, "rejected": 0}]
     chance = random.Random(2)
     judged = {id_: min(3, score + chance.choice([0, 0, 1])) for id_, score in levels.items()}
     deck.judged(judged)

@@ -36,7 +36,8 @@ def test_a_run_is_priced_started_waited_for_and_read(runs: DeckRuns, client: Aut
     again = decks.start(
         deck_id, sample_ids=[sample_id], cap_nano_usd=10**9, idempotency_key="once-only"
     )
-    assert (again.id, run.cap_nano_usd, run.counts.pending) == (run.id, 10**9, 1)
+    assert (again.id, run.counts.pending) == (run.id, 1)
+    assert run.cap_nano_usd == run.bound_nano_usd == estimate.bound_nano_usd
     with pytest.raises(ConflictError):
         decks.start(deck_id)
     with pytest.raises(WaitTimeoutError):

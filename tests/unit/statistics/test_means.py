@@ -177,3 +177,40 @@ def test_a_difference_with_a_version_without_labels_is_none():
     one = Labelled([3], [3], ["a"])
     found = corrected_difference((labelled, rest), (one, rest))
     assert found.interval.missing_because is NoInterval.ONE_GROUP
+
+
+def test_a_judge_that_abstains_where_levels_are_low_moves_no_mean():
+    random = np.random.default_rng(16)
+    held, naive_held, n = 0, 0, 300
+    for _ in range(n):
+        y = random.integers(-3, 4, 600).astype(float)
+        f = np.clip(y + random.integers(0, 2, 600), -3, 3)
+        f[(y < 0) & (random.uniform(size=600) < 0.8)] = np.nan
+        # The question does not apply to a tenth, on most of which the judge abstains.
+        none = random.uniform(size=600) < 0.1
+        y[none] = np.nan
+        f[none & (random.uniform(size=600) < 0.7)] = np.nan
+        truth = 0.0  # of levels from -3 to 3, each as likely as another
+        found = corrected_mean(Labelled(y[:100], f[:100]), Unlabelled(f[100:]), confidence=0.9)
+        interval = found.corrected.interval
+        held += interval.low <= truth <= interval.high
+        naive_held += abs(found.naive - truth) < 0.5
+        assert found.labels.n == np.isfinite(y[:100]).sum(), "every label counts"
+        assert found.labels_only.mean == pytest.approx(np.nanmean(y[:100]))
+    assert held / n == pytest.approx(0.9, abs=0.05)
+    assert naive_held == 0, "the judge alone is far off"
+
+
+def test_what_the_question_does_not_apply_to_is_no_part_of_the_mean():
+    random = np.random.default_rng(17)
+    y = random.integers(-3, 4, 60).astype(float)
+    f = np.clip(y + 1, -3, 3)
+    u = random.integers(-3, 4, 300).astype(float)
+    plain = corrected_mean(Labelled(y, f), Unlabelled(u))
+    more = corrected_mean(
+        Labelled(np.append(y, [np.nan] * 6), np.append(f, [np.nan] * 6)),
+        Unlabelled(np.append(u, [np.nan] * 30)),
+    )
+    assert more.labels_only.mean == pytest.approx(plain.labels_only.mean)
+    assert more.corrected.mean == pytest.approx(plain.corrected.mean, abs=0.05)
+    assert more.naive == pytest.approx(np.concatenate([f, u]).mean())

@@ -64,7 +64,12 @@ class Agreement:
 
 
 def agreement(
-    truth: Levels, judged: Levels, groups: Groups, *, confidence: float = CONFIDENCE
+    truth: Levels,
+    judged: Levels,
+    groups: Groups,
+    *,
+    confidence: float = CONFIDENCE,
+    without_truth: int = 0,
 ) -> Agreement:
     """Return how far a judge agrees with people.
 
@@ -74,6 +79,7 @@ def agreement(
         judged: Levels of one version, shape (n,); NaN where it abstained or failed.
         groups: Keys, shape (n,).
         confidence: Nominal coverage of intervals, two-sided.
+        without_truth: Drawn samples that have none: people are apart, or left them.
     """
     t, j, keys = as_levels(truth), as_levels(judged), np.asarray(groups)
     both, labelled = has_all(t, j), int(np.isfinite(t).sum())
@@ -86,7 +92,7 @@ def agreement(
 
     return Agreement(
         agreement=kappa_with_interval(t, j, groups, confidence=confidence),
-        labels=sufficiency(t[both]),
+        labels=sufficiency(t[both], without_truth=without_truth, drawn=t.size + without_truth),
         labelled=labelled,
         coverage=int(both.sum()) / labelled if labelled else None,
         bias=bias(None),

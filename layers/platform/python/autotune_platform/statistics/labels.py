@@ -11,6 +11,12 @@ LEAST_LABELS = 50
 """Random labels of the held-out half, below which nothing is claimed."""
 LEAST_OUTSIDE_COMMONEST = 15
 """Of them at other levels than the commonest: κ lives on these."""
+MOST_OPEN = 0.05
+"""Share of drawn samples that have no truth yet, above which nothing is claimed.
+
+People are apart on them, or who was given them left them: they are in no figure, and are those that
+are hard, so that a judge looks better without them.
+"""
 
 
 class Insufficient(StrEnum):
@@ -18,6 +24,7 @@ class Insufficient(StrEnum):
 
     FEW_LABELS = "few_labels"
     FEW_OUTSIDE_COMMONEST = "few_outside_commonest_level"
+    MANY_OPEN = "many_open"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,18 +47,27 @@ class Sufficiency:
         return self.because is None
 
 
-def sufficiency(labels: Levels) -> Sufficiency:
+def are_many_open(without_truth: int, drawn: int) -> bool:
+    """Return whether too many drawn samples have no truth for any claim."""
+    return without_truth > MOST_OPEN * drawn
+
+
+def sufficiency(labels: Levels, *, without_truth: int = 0, drawn: int | None = None) -> Sufficiency:
     """Return whether labels suffice.
 
     Args:
         labels: True levels, of the held-out half, drawn at random, that a judge's level is compared
             with: shape (n,); NaN is left out.
+        without_truth: Drawn samples that have none: people are apart, or left them.
+        drawn: All drawn samples, these included; `labels` and `without_truth` together without it.
     """
     (levels,) = paired(labels)
     n = int(levels.size)
     commonest = int(np.unique(levels, return_counts=True)[1].max(initial=0))
     because = None
-    if n < LEAST_LABELS:
+    if are_many_open(without_truth, len(labels) + without_truth if drawn is None else drawn):
+        because = Insufficient.MANY_OPEN
+    elif n < LEAST_LABELS:
         because = Insufficient.FEW_LABELS
     elif n - commonest < LEAST_OUTSIDE_COMMONEST:
         because = Insufficient.FEW_OUTSIDE_COMMONEST

@@ -4,6 +4,11 @@ PPI++ (Angelopoulos, Duchi and Zrnic 2023, "PPI++: Efficient Prediction-Powered 
 arXiv:2311.01453) for a mean: the judge's mean on unlabelled samples, corrected by its error on
 labelled ones, with a weight λ that falls to 0 where the judge is of no help. Quantiles are
 Student's t, and variances have n - 1, which few labels need.
+
+Where the judge gave no level, it is taken to have said the mean of those that it gave, of labelled
+and other samples alike: the method holds for any prediction. Leaving such samples out would give
+the mean of those that the judge found easy. Samples to which the question does not apply are in
+neither mean; the mean is a ratio, of the sum of levels to how many have one.
 """
 
 import math
@@ -15,7 +20,7 @@ import numpy.typing as npt
 
 from autotune_platform.statistics.distributions import t_quantile
 from autotune_platform.statistics.intervals import CONFIDENCE, Groups, Interval, NoInterval
-from autotune_platform.statistics.kappa import Floats, Levels, as_levels, has_all
+from autotune_platform.statistics.kappa import Floats, Levels, as_levels
 from autotune_platform.statistics.labels import Sufficiency, sufficiency
 
 
@@ -37,11 +42,11 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """Samples with both a label and the judge's level.
+    """Samples with a label.
 
     Attributes:
-        truth: Shape (n,).
-        judged: Levels of one version of the judge, shape (n,).
+        truth: Shape (n,); NaN where the question does not apply.
+        judged: Levels of one version of the judge, shape (n,); NaN where it gave none.
         groups: Keys, shape (n,); each sample is a group of its own where there are none.
         weights: 1 / probability of being drawn, shape (n,); the same for all where there are none.
     """
@@ -54,10 +59,10 @@ class Labelled:
 
 @dataclass(frozen=True, slots=True)
 class Unlabelled:
-    """Other samples, of which there is the judge's level alone.
+    """Other samples, of which there is what the judge says alone.
 
     Attributes:
-        judged: Shape (N,).
+        judged: Shape (N,); NaN where it gave no level.
         groups: Keys, shape (N,), of the same kind as those of labelled samples.
     """
 
@@ -88,10 +93,12 @@ class CorrectedMean:
 
 @dataclass(frozen=True, slots=True)
 class _Data:
-    y: Floats
+    y: Floats  # 0 where the question does not apply
+    applies: Floats  # 1 or 0
     f: Floats
     w: Floats  # sums to 1
     u: Floats
+    naive: float | None
     l_groups: npt.NDArray[np.int64]
     u_groups: npt.NDArray[np.int64]
     count: int
@@ -101,9 +108,28 @@ class _Data:
         """Return Kish's effective number of labels, which is n where weights are the same."""
         return 1 / float(self.w @ self.w)
 
+    @property
+    def share(self) -> float:
+        """Return the share of labelled samples to which the question applies."""
+        return float(self.w @ self.applies)
+
+    @property
+    def label_mean(self) -> float:
+        """Return the mean of the labels."""
+        return float(self.w @ self.y) / self.share
+
+    @property
+    def label_groups(self) -> int:
+        """Return how many groups have a level of people."""
+        return len(np.unique(self.l_groups[self.applies > 0]))
+
 
 def corrected_mean(
-    labelled: Labelled, unlabelled: Unlabelled, *, confidence: float = CONFIDENCE
+    labelled: Labelled,
+    unlabelled: Unlabelled,
+    *,
+    confidence: float = CONFIDENCE,
+    without_truth: int = 0,
 ) -> CorrectedMean:
     """Return the mean of what people would say of samples like these.
 
@@ -112,19 +138,19 @@ def corrected_mean(
     variances are of the groups' sums, and a group in both parts counts with both together.
 
     Args:
-        labelled: Random labels of the held-out half.
+        labelled: All random labels of the held-out half, whatever the judge said.
         unlabelled: Samples that are in no row of `labelled`.
         confidence: Nominal coverage, two-sided.
+        without_truth: Drawn samples that have none: people are apart, or left them.
     """
     data = _read(labelled, unlabelled)
-    labels = sufficiency(data.y)
-    everything = np.concatenate([data.f, data.u])
-    naive = float(everything.mean()) if everything.size else None
+    drawn = data.y.size + without_truth
+    labels = sufficiency(data.y[data.applies > 0], without_truth=without_truth, drawn=drawn)
     power = _power(data)
     labels_only = _estimate(data, 0.0, confidence)
     corrected = _estimate(data, power, confidence) if power else labels_only
     return CorrectedMean(
-        naive, corrected, labels_only, power, _narrower(corrected, labels_only), labels
+        data.naive, corrected, labels_only, power, _narrower(corrected, labels_only), labels
     )
 
 
@@ -145,11 +171,11 @@ def corrected_difference(
     """
     keys: dict[object, int] = {}
     parts = [_read(*samples, keys=keys) for samples in (before, after)]
-    if any(not data.y.size for data in parts):
+    if any(not data.applies.any() for data in parts):
         return Estimate(None, Interval.missing(NoInterval.UNDEFINED, len(keys)))
     powers = [_power(data) for data in parts]
     means = [_mean(data, power) for data, power in zip(parts, powers, strict=True)]
-    with_labels = [len(np.unique(data.l_groups)) for data in parts]
+    with_labels = [data.label_groups for data in parts]
     delta = means[1] - means[0]
     if min(with_labels) < 2:
         return Estimate(delta, Interval.missing(NoInterval.ONE_GROUP, min(with_labels)))
@@ -163,69 +189,64 @@ def _read(
     labelled: Labelled, unlabelled: Unlabelled, *, keys: dict[object, int] | None = None
 ) -> _Data:
     y, f = as_levels(labelled.truth), as_levels(labelled.judged)
-    both = has_all(y, f)
+    if y.shape != f.shape:
+        raise ValueError(f"{y.size} labels and {f.size} levels of the judge")
     u = as_levels(unlabelled.judged)
-    has_level = np.isfinite(u)
-    weights = np.ones(y.shape) if labelled.weights is None else as_levels(labelled.weights)
-    if weights.shape != y.shape or not (weights[both] > 0).all():
+    w = np.ones(y.shape) if labelled.weights is None else as_levels(labelled.weights)
+    if w.shape != y.shape or not (w > 0).all():
         raise ValueError("each labelled sample has a weight above 0")
     numbers = {} if keys is None else keys
-    l_groups = _numbered(labelled.groups, both, numbers, "l")
-    u_groups = _numbered(unlabelled.groups, has_level, numbers, "u")
-    w = weights[both]
+    said = np.concatenate([f, u])
+    said = said[np.isfinite(said)]
+    naive = float(said.mean()) if said.size else None
     return _Data(
-        y[both],
-        f[both],
+        np.nan_to_num(y),
+        np.isfinite(y).astype(np.float64),
+        np.nan_to_num(f, nan=naive or 0.0),
         w / w.sum() if w.size else w,
-        u[has_level],
-        l_groups,
-        u_groups,
+        np.nan_to_num(u, nan=naive or 0.0),
+        naive,
+        _numbered(labelled.groups, y.size, numbers, "l"),
+        _numbered(unlabelled.groups, u.size, numbers, "u"),
         len(numbers),
     )
 
 
 def _numbered(
-    groups: Groups | None,
-    rows: npt.NDArray[np.bool_],
-    numbers: dict[object, int],
-    part: str,
+    groups: Groups | None, rows: int, numbers: dict[object, int], part: str
 ) -> npt.NDArray[np.int64]:
     keys: list[object] = (
-        [(part, place) for place in range(rows.size)]
-        if groups is None
-        else np.asarray(groups).tolist()
+        [(part, place) for place in range(rows)] if groups is None else np.asarray(groups).tolist()
     )
-    if len(keys) != rows.size:
-        raise ValueError(f"each of {rows.size} samples has a group, not {len(keys)}")
-    found = [
-        numbers.setdefault(key, len(numbers)) for key, used in zip(keys, rows, strict=True) if used
-    ]
-    return np.array(found, dtype=np.int64)
+    if len(keys) != rows:
+        raise ValueError(f"each of {rows} samples has a group, not {len(keys)}")
+    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
 
 
 def _power(data: _Data) -> float:
     """Return λ = clip(cov_L(y, f) / ((1 + n / N) var_{L and U}(f)), 0, 1)."""
-    if data.y.size < 2 or not data.u.size:
+    if data.applies.sum() < 2 or not data.u.size:
         return 0.0
     everything = np.concatenate([data.f, data.u])
     variance = float(everything.var(ddof=1))
     if variance == 0:
         return 0.0
     n = data.effective
-    centred = (data.y - data.w @ data.y) * (data.f - data.w @ data.f)
+    centred = (data.y - data.label_mean * data.applies) * (data.f - data.w @ data.f)
     covariance = float(data.w @ centred) * n / (n - 1)
     return min(1.0, max(0.0, covariance / ((1 + n / data.u.size) * variance)))
 
 
 def _mean(data: _Data, power: float) -> float:
-    corrected = float(data.w @ (data.y - power * data.f))
-    return corrected + power * float(data.u.mean()) if power else corrected
+    if not power:
+        return data.label_mean
+    return data.label_mean + power * float(data.u.mean() - data.w @ data.f) / data.share
 
 
 def _estimate(data: _Data, power: float, confidence: float) -> Estimate:
-    if not data.y.size:
+    if not data.applies.any():
         return Estimate(None, Interval.missing(NoInterval.UNDEFINED, 0))
-    mean, groups = _mean(data, power), len(np.unique(data.l_groups))
+    mean, groups = _mean(data, power), data.label_groups
     if groups == 1:
         return Estimate(mean, Interval.missing(NoInterval.ONE_GROUP, 1))
     return _with_interval(mean, _influence(data, power, data.count), groups, confidence)
@@ -233,18 +254,17 @@ def _estimate(data: _Data, power: float, confidence: float) -> Estimate:
 
 def _influence(data: _Data, power: float, count: int) -> Floats:
     """Return what each group moves the mean by, shape (count,); squares sum to se²."""
-    rest = data.y - power * data.f
+    rest = data.y - _mean(data, power) * data.applies - power * data.f
     on_labels = np.bincount(data.l_groups, weights=data.w * (rest - data.w @ rest), minlength=count)
-    influence = on_labels.astype(np.float64) * _small_sample(data.l_groups)
+    influence = on_labels.astype(np.float64) * _small_sample(data.label_groups)
     if power:
         spread = (data.u - data.u.mean()) / data.u.size
         on_rest = np.bincount(data.u_groups, weights=power * spread, minlength=count)
-        influence = influence + on_rest * _small_sample(data.u_groups)
-    return influence
+        influence = influence + on_rest * _small_sample(len(np.unique(data.u_groups)))
+    return influence / data.share
 
 
-def _small_sample(groups: npt.NDArray[np.int64]) -> float:
-    count = len(np.unique(groups))
+def _small_sample(count: int) -> float:
     return math.sqrt(count / (count - 1)) if count > 1 else 1.0
 
 

@@ -77,6 +77,7 @@ class DeckMeasureParts(ApiParts, LabelParts):
             deck_graders=self.deck_graders,
             repository=DeckGraderRepository(self.decks_table),
             labels=self.labels,
+            pool=self.sample_pool,
             results=ResultRepository(self.decks_table),
             held_out=self.held_out,
             graders=GraderService(table=self.registry_table, secrets=self.secrets),

@@ -189,6 +189,8 @@ def _labels(found: Agreement) -> str:
         "not judged": found.ungraded,
         "failed": found.failed,
         "to be adjudicated": found.to_adjudicate,
+        "left by all": found.skipped,
+        "not blind": found.not_blind,
         "rated under other criteria": found.other_criteria,
     }
     said = [f"{count} {what}" for what, count in left.items() if count]

@@ -87,7 +87,7 @@ def label(
     ratings = list(_ratings(file, source, given))
     if not ratings:
         stop(f"nothing to store: {source} is empty")
-    accepted = repeated = 0
+    accepted = repeated = not_blind = 0
     faults: list[str] = []
     waiting = iter(ratings)
     while part := list(islice(waiting, MAX_BULK_FEEDBACK)):
@@ -96,12 +96,23 @@ def label(
         )
         accepted += done.accepted
         repeated += done.repeated
+        not_blind += done.not_blind
         for one in done.rejected:
             problem = FieldProblem(field=one.field, expected=one.expected)
             faults.append(str(InvalidLineError(source, part[one.line - 1][0], [problem])))
     _tell(faults)
-    counts = {"accepted": accepted, "repeated": repeated, "rejected": len(faults)}
+    counts = {
+        "accepted": accepted,
+        "repeated": repeated,
+        "notBlind": not_blind,
+        "rejected": len(faults),
+    }
     said = f"{accepted} stored, {repeated} there already, {len(faults)} rejected"
+    if not_blind:
+        said += (
+            f"; {not_blind} of the stored are not blind, because you or the rater were shown the "
+            "judge's result: of held-out samples they count for nothing"
+        )
     invocation.show_done(counts, said)
     raise typer.Exit(exit_codes.INCOMPLETE if faults else exit_codes.OK)
 

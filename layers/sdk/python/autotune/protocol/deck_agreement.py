@@ -96,12 +96,17 @@ class Agreement(types.ResponseModel):
         percent_agreement: the share of pairs at the same level. It decides nothing: it rises where
             a judge moves to the commonest level.
         to_adjudicate: drawn held-out samples that have no truth, because people are apart.
+        skipped: held-out samples that people left to others, and that nobody rated.
+        corrected: labels whose rater said something else later, blind, too: the first word counts,
+            until somebody adjudicates.
+        not_blind: drawn held-out samples that count for nothing: who rated them had been shown the
+            judge's result.
         other_criteria: labels given under other criteria than this version's.
         failed: labels on which the judge failed; ``ungraded``: those that it has not judged.
         development: the same of the development half; all its labels, drawn or not.
         confusion: of the development half, how many samples have truth (row) and judge (column) at
             each of the levels -3 to 3.
-        ceiling: of both halves, by ratings that were given blind.
+        ceiling: of drawn samples that are held out, by ratings that were given blind, as ``kappa``.
         published: what tasks score by, which may be another version; null where nothing is.
     """
 
@@ -123,6 +128,9 @@ class Agreement(types.ResponseModel):
     percent_agreement: float | None = None
     applicability: Applicability
     to_adjudicate: int
+    not_blind: int
+    skipped: int
+    corrected: int
     other_criteria: int
     failed: int
     ungraded: int
@@ -242,8 +250,10 @@ class DeckMeans(types.ResponseModel):
         labels_only: the mean of the labels.
         power: how much the judge helps, from 0 to 1: the weight of its word in ``corrected``.
         use: which of the last two has the narrower interval.
-        labels: samples with a drawn label and the judge's level.
-        unlabelled: the others, of which there is the judge's level alone.
+        labels: samples with a drawn level of people, whatever the judge said.
+        unlabelled: the others that were judged.
+        coverage: the share of labels on which the judge gave a level. Where it gave none, it counts
+            as its mean, so that abstaining moves no mean.
         sufficient: whether anything may be claimed.
         confidence: nominal coverage of the intervals.
     """
@@ -259,6 +269,7 @@ class DeckMeans(types.ResponseModel):
     use: Literal["corrected", "labels_only"]
     labels: int
     unlabelled: int
+    coverage: float | None = None
     sufficient: bool
     insufficient_because: InsufficientBecause | None = None
     confidence: float

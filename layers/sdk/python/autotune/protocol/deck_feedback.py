@@ -60,7 +60,8 @@ class ImportedFeedback(CreateFeedbackRequest):
     Attributes:
         rater: who rated; the caller where it is left out.
         selection: ``random`` only where the samples of the file were drawn, or are all there are.
-        probability: with which the sample was drawn, if it was.
+        probability: with which the sample was drawn, if it was: the same for all samples of a
+            grader, because no figure weighs them.
     """
 
     rater: PrincipalId | None = None
@@ -83,7 +84,8 @@ class Feedback(types.ResponseModel):
 
     Attributes:
         version: of the grader, as it was shown.
-        saw_result: whether the judge's result was shown to this person before.
+        saw_result: whether the judge's result was shown to this person before, or to who uploaded
+            the rating.
         probability: with which the sample was drawn; None where it was not.
         correction: 0 of the first rating, then how many came before.
         imported_by: who uploaded it on the rater's behalf, if anybody did.
@@ -138,11 +140,14 @@ class BulkFeedback(types.ResponseModel):
     Attributes:
         accepted: lines that were stored.
         repeated: lines that say what the rater had said already.
+        not_blind: lines that were stored, and are marked as not blind, because the judge's result
+            was shown to the rater or to who uploads. Of held-out samples they count for nothing.
         rejected: lines that were not stored, each with its first fault.
     """
 
     accepted: int
     repeated: int
+    not_blind: int = 0
     rejected: list[RejectedLine]
 
 
@@ -203,6 +208,8 @@ class RatedHalf(types.ResponseModel):
     Attributes:
         rated: samples that somebody rated.
         drawn: of those, how many were drawn.
+        not_blind: of those, how many rest on the word of somebody who had seen the judge's result.
+            Held-out ones then count for nothing.
         settled: samples that have a ground truth.
         rated_twice: samples that two people or more rated.
     """
@@ -210,6 +217,7 @@ class RatedHalf(types.ResponseModel):
     samples: int
     rated: int
     drawn: int
+    not_blind: int
     settled: int
     rated_twice: int
 
@@ -259,7 +267,8 @@ class TruthRating(types.ResponseModel):
     """One person's rating, as it counts for the ground truth.
 
     Attributes:
-        counts: False where it does not, because the person had seen the judge's result.
+        counts: False where it does not: the person had seen the judge's result, or chose to rate a
+            held-out sample that was drawn for somebody else.
         other_criteria: whether it was given under other criteria than the grader's current ones.
     """
 

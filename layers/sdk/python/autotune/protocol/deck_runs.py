@@ -48,7 +48,8 @@ class StartDeckRunRequest(types.RequestModel):
             shows how far a judge agrees with itself. Without samples, and ``labelled``, twenty that
             were judged are taken. What was judged is not judged, or paid, again without it.
         cap_nano_usd: the most that the run may cost, in billionths of a US dollar: it stops before
-            it could cost more. Where it is left out, what the estimate says it costs at most.
+            it could cost more. Where it is left out, or is more than that, what the estimate says
+            it costs at most.
     """
 
     grader_ids: (

@@ -16,7 +16,8 @@ from autotune.protocol.deck_effects import (
 )
 from autotune.protocol.deck_samples import Split
 from autotune_platform.decks.fixing.models import Edit
-from autotune_platform.decks.labels.models import Truth
+from autotune_platform.decks.labels.deriving import as_of
+from autotune_platform.decks.labels.models import Truth, left_by_all
 from autotune_platform.decks.labels.repository import LabelRepository
 from autotune_platform.decks.labels.results import JudgeResults, JudgeWord
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
@@ -40,19 +41,35 @@ class EditMeasuring:
     ) -> list[Truth]:
         """Return the ground truths of one half that a measurement at a moment may use.
 
-        Of the held-out half, only those of samples that were drawn.
+        Of the held-out half, only those of samples that were drawn, given blind.
 
         Args:
-            by: the moment; what was said later is not looked at.
+            by: the moment; what was said later is not looked at, and leaves no sample out.
             since: only what was said later than this.
         """
-        truths = self.labels.truths(grader_id, split=split)
+        truths = (as_of(one, by) for one in self.labels.truths(grader_id, split=split))
         return [one for one in truths if one.split == split and _is_used(one, by, since)]
 
+    def without_truth(self, grader_id: str, *, by: datetime) -> int:
+        """Return how many drawn held-out samples have no truth, by what people said by then.
+
+        They are apart on them, or left them to others, and nobody rated them.
+        """
+        truths = [as_of(one, by) for one in self.labels.truths(grader_id, split="holdout")]
+        apart = sum(
+            one.state == "to_adjudicate" and one.counts and not any(at > by for at in _moments(one))
+            for one in truths
+        )
+        return apart + left_by_all(self.labels.skipped(grader_id), truths)
+
     @staticmethod
-    def sufficiency(truths: Iterable[Truth]) -> Sufficiency:
-        """Return whether labels suffice for a claim, before a judge is asked."""
-        return sufficiency(as_levels([one.score for one in truths]))
+    def sufficiency(truths: Iterable[Truth], *, without_truth: int = 0) -> Sufficiency:
+        """Return whether labels suffice for a claim, before a judge is asked.
+
+        Args:
+            without_truth: drawn held-out samples that have none.
+        """
+        return sufficiency(as_levels([one.score for one in truths]), without_truth=without_truth)
 
     def trial(self, edit: Edit, truths: Sequence[Truth]) -> EditTrial:
         """Return what an edit changes on the development half."""
@@ -185,12 +202,9 @@ def _level(word: JudgeWord | None) -> float:
 def _is_used(truth: Truth, by: datetime, since: datetime | None) -> bool:
     if truth.state != "settled":
         return False
-    if truth.split == "holdout" and truth.selection != "random":
+    if truth.split == "holdout" and not truth.counts:
         return False
-    words = [voice.latest for voice in truth.voices.values()]
-    moments = [word.at for word in words]
-    if truth.adjudication is not None:
-        moments.append(truth.adjudication.at)
+    moments = _moments(truth)
     if any(moment > by for moment in moments):
         return False
     if since is None:
@@ -198,6 +212,15 @@ def _is_used(truth: Truth, by: datetime, since: datetime | None) -> bool:
     # Of somebody who said something else before, there is nothing fresh.
     is_first = not any(voice.corrections for voice in truth.voices.values())
     return is_first and all(moment > since for moment in moments)
+
+
+def _moments(truth: Truth) -> list[datetime]:
+    """Return when each word was said that counts, and when somebody decided.
+
+    Words that do not count leave no sample out of a figure.
+    """
+    moments = [word.at for word in truth.words.values()]
+    return [*moments, truth.adjudication.at] if truth.adjudication else moments
 
 
 def _coefficient(kappa: Kappa) -> Coefficient:

@@ -20,7 +20,12 @@ from autotune_platform.decks.service import require_current, require_room
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import ConflictError
 from autotune_platform.runtime.parts import part
-from autotune_platform.statistics.labels import LEAST_LABELS, LEAST_OUTSIDE_COMMONEST
+from autotune_platform.statistics.labels import (
+    LEAST_LABELS,
+    LEAST_OUTSIDE_COMMONEST,
+    MOST_OPEN,
+    Insufficient,
+)
 
 
 @dataclass(frozen=True)
@@ -128,7 +133,14 @@ class ReplayPlanning:
         if request.split == "development":
             return self.measuring.labelled(grader.id, split="development", by=by)
         truths = self.measuring.labelled(grader.id, split="holdout", by=by, since=since)
-        labels = self.measuring.sufficiency(truths)
+        open_ = self.measuring.without_truth(grader.id, by=by)
+        labels = self.measuring.sufficiency(truths, without_truth=open_)
+        if labels.because is Insufficient.MANY_OPEN:
+            raise ConflictError(
+                f"{open_} drawn samples of the held-out half have no truth, because people are "
+                f"apart on them or left them, and {len(truths)} have; a claim needs all but "
+                f"{MOST_OPEN:.0%} adjudicated or rated"
+            )
         if not labels.is_sufficient:
             raise ConflictError(
                 f"{labels.n} drawn labels of the held-out half have a level, "

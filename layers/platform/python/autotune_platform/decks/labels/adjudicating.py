@@ -114,9 +114,7 @@ class AdjudicationService:
             raise ConflictError(
                 "you were shown the judge's result of this sample; somebody who was not decides"
             )
-        is_open = truth.state == "to_adjudicate" or truth.adjudication is not None
-        if not is_open and not truth.rests_on_other(current):
-            raise ConflictError("people agree on this sample, under the current criteria")
+        _require_open(truth, current)
         adjudication = Adjudication(
             score=request.score,
             version=version.version,
@@ -136,8 +134,7 @@ class AdjudicationService:
             writes.append(give_back(grader.id, own))
         if not self.labels.store(writes):
             return None
-        is_drawn = truth.split == "holdout" and truth.selection == "random"
-        if truth.state == "to_adjudicate" and is_drawn:
+        if truth.state == "to_adjudicate" and after.counts:
             self.watch.after_label(grader, sample_id)
         return after
 
@@ -155,6 +152,25 @@ class AdjudicationService:
         if caller.role == "reviewer":
             raise ConflictError("a reviewer decides on samples that feedback/next gave them")
         return None
+
+
+def _require_open(truth: Truth, current: str) -> None:
+    """Require that there is something to decide.
+
+    Of what claims rest on, the first decision counts: who decides again may have read them.
+
+    Raises:
+        ConflictError: there is not.
+    """
+    if truth.rests_on_other(current):
+        return
+    if truth.adjudication is not None and truth.was_drawn:
+        raise ConflictError(
+            "this sample is decided; of held-out samples that were drawn, the first decision under "
+            "the same criteria counts"
+        )
+    if truth.adjudication is None and truth.state != "to_adjudicate" and not truth.is_corrected:
+        raise ConflictError("people agree on this sample, under the current criteria")
 
 
 def _is_repeated(decided: Adjudication, caller: Caller, request: AdjudicateRequest) -> bool:

@@ -1,10 +1,11 @@
 """How far a version of a grader agrees with people, from ground truths and results.
 
-Claims rest on samples that are held out and were drawn. Confusion is counted on the development
-half alone: a table of what is held out would say what to change to look better on it.
+Claims rest on samples that are held out and were drawn, and on what was said of them blind.
+Confusion is counted on the development half alone: a table of what is held out would say what to
+change to look better on it.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from autotune.protocol import deck_agreement as wire
 from autotune.protocol.coefficients import Coefficient as WireCoefficient
@@ -18,7 +19,7 @@ from autotune_platform.decks.labels.disagreements import development
 from autotune_platform.decks.labels.drifting import DriftWatch
 from autotune_platform.decks.labels.drifting_wire import published_on_wire
 from autotune_platform.decks.labels.graders import LabelledGraders
-from autotune_platform.decks.labels.models import Truth, criteria_digest
+from autotune_platform.decks.labels.models import Truth, criteria_digest, left_by_all
 from autotune_platform.decks.labels.repository import LabelRepository
 from autotune_platform.decks.labels.results import JudgeResults, JudgeWord
 from autotune_platform.decks.look_repository import Look, Looks
@@ -70,13 +71,20 @@ class AgreementService:
         results = self.results.scores(
             grader.id, judged_by.version, [truth.sample_id for truth in truths]
         )
-        is_seen = any(is_drawn(one) and one.sample_id in results for one in truths)
+        is_seen = any(one.counts and one.sample_id in results for one in truths)
         look = self.held_out.spend(grader, judged_by) if is_seen else None
         looks = self.held_out.looks(grader)
         watched = self.watch.look(grader)
         published = published_on_wire(watched.grader if watched else grader, watched)
         found = agreement(
-            grader, judged_by, truths, results, look=look, looks=looks, published=published
+            grader,
+            judged_by,
+            truths,
+            results,
+            skipped=self.labels.skipped(grader.id),
+            look=look,
+            looks=looks,
+            published=published,
         )
         if judged_by.version == grader.version:
             self.figures.note(grader.organization_id, deck_id, self._noted(grader, found))
@@ -97,17 +105,13 @@ class AgreementService:
         )
 
 
-def is_drawn(truth: Truth) -> bool:
-    """Return whether claims rest on a ground truth: it is held out, and was drawn."""
-    return truth.split == "holdout" and truth.selection == "random"
-
-
 def agreement(
     grader: DeckGrader,
     version: GraderVersion,
     truths: Sequence[Truth],
     results: Mapping[str, JudgeWord],
     *,
+    skipped: Collection[str],
     look: Look | None,
     looks: Looks,
     published: PublishedCalibration | None,
@@ -117,13 +121,18 @@ def agreement(
     Args:
         truths: of the grader, of any samples.
         results: by sample.
+        skipped: held-out samples that somebody left to others.
         look: which the version has; None where it has judged nothing that is held out.
         looks: those of all versions.
     """
     confidence = confidence_of_look(0 if look is None else look.number)
-    drawn = [one for one in truths if is_drawn(one)]
+    every = [one for one in truths if one.was_drawn]
+    drawn = [one for one in every if one.is_blind]
     labels = [one for one in drawn if one.state == "settled"]
-    found = measured_agreement(*columns(labels, results), confidence=confidence)
+    apart, left = len(drawn) - len(labels), left_by_all(skipped, truths)
+    found = measured_agreement(
+        *columns(labels, results), confidence=confidence, without_truth=apart + left
+    )
     criteria = criteria_digest(version.rubric)
     words = [results.get(one.sample_id) for one in labels]
     others = development(truths)
@@ -146,13 +155,16 @@ def agreement(
         bias_by_level=[wire.LevelBias.model_validate(_bias(one)) for one in found.bias_by_level],
         percent_agreement=found.percent_agreement,
         applicability=_applicability(labels, words),
-        to_adjudicate=len(drawn) - len(labels),
+        to_adjudicate=apart,
+        skipped=left,
+        corrected=sum(one.is_corrected for one in labels),
+        not_blind=len(every) - len(drawn),
         other_criteria=sum(one.rests_on_other(criteria) for one in labels),
         failed=sum(word is not None and word.status == "failed" for word in words),
         ungraded=sum(word is None or word.status == "canceled" for word in words),
         development=_half(others, results),
         confusion=_confusion(others, results),
-        ceiling=_ceiling(grader, truths),
+        ceiling=_ceiling(grader, drawn),
         published=published,
     )
 
@@ -229,9 +241,9 @@ def _applicability(
 
 
 def _ceiling(grader: DeckGrader, truths: Iterable[Truth]) -> wire.HumanCeiling:
-    """Return people's own agreement, on samples that two or more rated blind."""
+    """Return people's own agreement, on samples that two or more rated by words that count."""
     blind = [
-        (one.sample_id, {rater: voice.blind for rater, voice in one.voices.items() if voice.blind})
+        (one.sample_id, {rater: word for rater, word in one.words.items() if not word.saw_result})
         for one in truths
     ]
     shared = [(sample_id, words) for sample_id, words in blind if len(words) > 1]

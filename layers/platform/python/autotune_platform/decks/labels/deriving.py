@@ -21,12 +21,42 @@ def with_rating(truth: Truth, rating: Rating) -> Truth:
     before = truth.voices.get(rating.rater)
     word = rating.word
     voice = (
-        before.after(word)
+        before.after(word, is_claimed=truth.was_drawn)
         if before
-        else Voice(blind=None if word.saw_result else word, latest=word)
+        else Voice(
+            blind=None if word.saw_result else word,
+            latest=word,
+            drawn=rating.selection == "random",
+        )
     )
     voices = {**truth.voices, rating.rater: voice}
     return _derived(truth.model_copy(update={"voices": voices}), rating.created_at)
+
+
+def as_of(truth: Truth, by: datetime) -> Truth:
+    """Return a truth by the words that had been said by a moment; as it is where none had.
+
+    Who says something of a sample later leaves it in a figure, with what was true of it then.
+    """
+    voices = {
+        rater: _before(voice, by)
+        for rater, voice in truth.voices.items()
+        if (voice.blind or voice.latest).at <= by
+    }
+    decided = truth.adjudication
+    adjudication = decided if decided is not None and decided.at <= by else None
+    if not voices or (voices == truth.voices and adjudication == decided):
+        return truth
+    changes = {"voices": voices, "adjudication": adjudication}
+    return _derived(truth.model_copy(update=changes), truth.updated_at)
+
+
+def _before(voice: Voice, by: datetime) -> Voice:
+    """Return a voice without a last word that came later than the one that counts."""
+    if voice.blind is None or voice.latest.at <= by:
+        return voice
+    changes = {"latest": voice.blind, "corrections": max(0, voice.corrections - 1)}
+    return voice.model_copy(update=changes)
 
 
 def with_adjudication(truth: Truth, adjudication: Adjudication) -> Truth:

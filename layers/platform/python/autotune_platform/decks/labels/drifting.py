@@ -180,7 +180,7 @@ class DriftWatch:
         truths = [
             one
             for one in self.labels.truths(grader.id, split="holdout", rated_after=since)
-            if one.selection == "random" and one.state == "settled"
+            if one.counts and one.state == "settled"
         ]
         places = ((grader.id, published.version, one.sample_id) for one in truths)
         return fresh_labels(truths, self.results.first(places), published)

@@ -1,5 +1,6 @@
 """Ratings from a file, a line each: what is right is stored, and each other line says why not."""
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -41,6 +42,7 @@ class _Sorted:
 
     accepted: int = 0
     repeated: int = 0
+    not_blind: int = 0
     rejected: list[RejectedLine] = field(default_factory=list)
 
     def reject(self, line: int, name: str, expected: str) -> None:
@@ -68,6 +70,7 @@ class _Prepared:
 class RatingImport:
     """Stores ratings of many samples by many people, those of one sample together.
 
+    A rating is blind where the judge's result was shown neither to the rater nor to who uploads.
     The same file again changes nothing. Another word of the same person on the same sample
     corrects the one before.
     """
@@ -92,14 +95,43 @@ class RatingImport:
         """
         grader = self.graders.require(caller, deck_id, grader_id)
         done = _Sorted()
-        found = self._by_sample(grader, self._once_each(caller, lines, done), done)
+        equal = self._drawn_alike(grader, lines, done)
+        found = self._by_sample(grader, self._once_each(caller, equal, done), done)
         for some in groups(found, _SAMPLES_AT_ONCE):
             self._store(caller, grader, some, done)
             self._erase_deleted(grader, some)
         if done.accepted:
             self.watch.look(grader)
         rejected = sorted(done.rejected, key=lambda one: one.line)
-        return BulkFeedback(accepted=done.accepted, repeated=done.repeated, rejected=rejected)
+        return BulkFeedback(
+            accepted=done.accepted,
+            repeated=done.repeated,
+            not_blind=done.not_blind,
+            rejected=rejected,
+        )
+
+    def _drawn_alike(
+        self, grader: DeckGrader, lines: Iterable[Numbered | RejectedLine], done: _Sorted
+    ) -> Iterator[Numbered | RejectedLine]:
+        """Yield lines but for those that were drawn with another probability than the first.
+
+        No figure weighs samples, so that the likelier ones would speak for the others.
+        """
+        known: float | None = None
+        for one in lines:
+            if isinstance(one, RejectedLine) or (given := one[1].probability) is None:
+                yield one
+                continue
+            if known is None:
+                known = self.labels.drawn_with(grader.organization_id, grader.id, given)
+            if math.isclose(given, known):
+                yield one
+            else:
+                done.reject(
+                    one[0],
+                    "probability",
+                    f"{known}, as of what was stored first: samples are drawn alike, or chosen",
+                )
 
     def _once_each(
         self, caller: Caller, lines: Iterable[Numbered | RejectedLine], done: _Sorted
@@ -195,7 +227,9 @@ class RatingImport:
         pairs = [
             (of.sample.id, said.rater or caller.principal_id) for of in some for _, said in of.lines
         ]
-        shown = self.labels.shown(grader.id, pairs)
+        # Who uploads may have written the ratings, whoever is named in them.
+        asked = {*pairs, *((of.sample.id, caller.principal_id) for of in some)}
+        shown = self.labels.shown(grader.id, asked)
         before = self.labels.latest_ratings(
             grader.id,
             [
@@ -209,6 +243,7 @@ class RatingImport:
             one = _Prepared(of, [], _Sorted())
             truth = truths.get(of.sample.id)
             revision = truth.revision if truth else 0
+            unseen: set[tuple[str, str]] = set()
             for line, said in of.lines:
                 rater = said.rater or caller.principal_id
                 pair = (of.sample.id, rater)
@@ -221,12 +256,15 @@ class RatingImport:
                 elif last is None and truth and len(truth.voices) >= MAX_SAMPLE_RATERS:
                     one.done.reject(line, "rater", f"one of {MAX_SAMPLE_RATERS} at most")
                 else:
-                    rating = self._rating(caller, grader, version, said, last, pair in shown)
+                    people = {pair, (of.sample.id, caller.principal_id)}
+                    saw = not people.isdisjoint(shown)
+                    rating = self._rating(caller, grader, version, said, last, saw)
                     truth = with_rating(truth or first_truth(of.sample, rating), rating)
                     one.writes.append(put_rating(rating))
-                    if pair not in shown:
-                        one.writes.append(nothing_shown(grader.id, *pair))
+                    unseen |= set() if saw else people
                     one.done.accepted += 1
+                    one.done.not_blind += saw
+            one.writes += [nothing_shown(grader.id, *pair) for pair in sorted(unseen)]
             if truth is not None and one.writes:
                 one.writes.append(put_truth(truth, revision=revision))
             prepared.append(one)
@@ -273,6 +311,7 @@ def _packed(prepared: Iterable[_Prepared]) -> Iterator[list[_Prepared]]:
 def _count(done: _Sorted, more: _Sorted) -> None:
     done.accepted += more.accepted
     done.repeated += more.repeated
+    done.not_blind += more.not_blind
     done.rejected += more.rejected
 
 

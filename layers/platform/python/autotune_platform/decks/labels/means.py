@@ -1,6 +1,6 @@
 """What people would say of held-out samples on average: a judge's mean, corrected by labels."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from autotune.protocol import deck_agreement as wire
 from autotune_platform.access.models import Caller
@@ -28,7 +28,7 @@ class MeanService:
     """Estimates means of levels by prediction-powered inference (PPI++).
 
     Of the held-out half alone: rubrics are fitted to the other one. Labels count where they were
-    drawn, and each of these samples is on one side only.
+    drawn, whether the judge gave a level or not, and each of these samples is on one side only.
 
     Ceiling: all results of a version are read, and where a model is named, their samples.
     """
@@ -59,31 +59,30 @@ class MeanService:
         grader = self.graders.require(caller, deck_id, grader_id)
         judged_by = self.graders.version(grader, version)
         require_shown(judged_by)
-        judged = [
-            one
-            for one in self.results.of_version(grader.id, judged_by.version)
-            if one.split == "holdout" and one.score is not None
-        ]
-        if model is not None:
-            traits = self.pool.traits(grader.deck_id, [one.sample_id for one in judged])
-            judged = [
-                one
-                for one in judged
-                if one.sample_id in traits and traits[one.sample_id].model == model
-            ]
-        truths = {
+        results = {
             one.sample_id: one
-            for one in self.labels.truths(grader.id, split="holdout")
-            if one.selection == "random" and one.state == "settled"
+            for one in self.results.of_version(grader.id, judged_by.version)
+            if one.split == "holdout" and one.status != "canceled"
         }
-        with_label = [one for one in judged if one.sample_id in truths]
-        others = [one for one in judged if one.sample_id not in truths]
-        look = self.held_out.spend(grader, judged_by) if with_label else None
+        rated = {one.sample_id: one for one in self.labels.truths(grader.id, split="holdout")}
+        left = self.labels.skipped(grader.id) - rated.keys()
+        drawn = {id_: one for id_, one in rated.items() if one.counts}
+        if model is not None:
+            traits = self.pool.traits(grader.deck_id, results.keys() | drawn.keys() | left)
+            written = {sample_id for sample_id, one in traits.items() if one.model == model}
+            results = {id_: one for id_, one in results.items() if id_ in written}
+            drawn = {id_: one for id_, one in drawn.items() if id_ in written}
+            left &= written
+        truths = {id_: one for id_, one in drawn.items() if one.state == "settled"}
+        others = [one for sample_id, one in results.items() if sample_id not in drawn]
+        is_seen = not truths.keys().isdisjoint(results)
+        look = self.held_out.spend(grader, judged_by) if is_seen else None
         confidence = confidence_of_look(0 if look is None else look.number)
         found = corrected_mean(
-            _labelled(with_label, [truths[one.sample_id] for one in with_label]),
+            _labelled([*truths.values()], results),
             Unlabelled([one.score for one in others], [one.group_key for one in others]),
             confidence=confidence,
+            without_truth=len(drawn) - len(truths) + len(left),
         )
         return wire.DeckMeans(
             grader_id=grader.id,
@@ -91,16 +90,24 @@ class MeanService:
             model=model,
             look=None if look is None else look.number,
             confidence=confidence,
+            coverage=_coverage(truths.values(), results),
             **_on_wire(found, unlabelled=len(others)),
         )
 
 
-def _labelled(results: Sequence[GraderResult], truths: Sequence[Truth]) -> Labelled:
+def _labelled(truths: Sequence[Truth], results: Mapping[str, GraderResult]) -> Labelled:
+    judged = (results.get(one.sample_id) for one in truths)
     return Labelled(
         [one.score for one in truths],
-        [one.score for one in results],
+        [one.score if one else None for one in judged],
         [one.group_key for one in truths],
     )
+
+
+def _coverage(truths: Iterable[Truth], results: Mapping[str, GraderResult]) -> float | None:
+    with_level = [one.sample_id for one in truths if one.score is not None]
+    scored = [id_ for id_ in with_level if id_ in results and results[id_].score is not None]
+    return len(scored) / len(with_level) if with_level else None
 
 
 def _on_wire(found: CorrectedMean, *, unlabelled: int) -> dict[str, object]:

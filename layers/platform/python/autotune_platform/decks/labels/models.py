@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from autotune.protocol.deck_feedback import RatingTask, Selection, TruthSource, TruthState
@@ -28,24 +28,45 @@ class Word(FrozenModel):
     saw_result: bool
     at: datetime
 
+    def is_anew(self, before: "Word") -> bool:
+        """Return whether it was given under criteria that came later than those of another."""
+        return self.version > before.version and self.criteria != before.criteria
+
 
 class Voice(FrozenModel):
     """All that counts of one person's word on a sample.
 
     Attributes:
-        blind: the last word that was given blind; None where none was.
+        blind: the word that counts of those that were given blind; None where none was.
         latest: the last word.
+        drawn: whether the sample was drawn for this person, or the file; else they chose it.
         corrections: how many words came after the first.
     """
 
     blind: Word | None = None
     latest: Word
     corrections: int = 0
+    drawn: bool = True
 
-    def after(self, word: Word) -> "Voice":
-        """Return the voice after one more word of the same person."""
-        blind = self.blind if word.saw_result else word
-        return Voice(blind=blind, latest=word, corrections=self.corrections + 1)
+    @property
+    def is_corrected(self) -> bool:
+        """Whether a later word was given blind, too, and does not count."""
+        blind = self.blind
+        return blind is not None and self.latest != blind and not self.latest.saw_result
+
+    def after(self, word: Word, *, is_claimed: bool) -> "Voice":
+        """Return the voice after one more word of the same person.
+
+        Args:
+            is_claimed: whether claims rest on it. Then the first blind word counts, because who
+                corrects may have read what the claims are; one under later criteria is a first one.
+        """
+        blind = self.blind
+        if not word.saw_result and (blind is None or not is_claimed or word.is_anew(blind)):
+            blind = word
+        return self.model_copy(
+            update={"blind": blind, "latest": word, "corrections": self.corrections + 1}
+        )
 
 
 class Rating(FrozenModel):
@@ -121,11 +142,42 @@ class Truth(FrozenModel):
         return self.state == "settled" and self.score is None
 
     @property
+    def is_blind(self) -> bool:
+        """Whether nobody whose word decided it had been shown the judge's result."""
+        return not any(word.saw_result for word in self.rests_on())
+
+    @property
+    def was_drawn(self) -> bool:
+        """Whether it is of a held-out sample that was drawn."""
+        return self.split == "holdout" and self.selection == "random"
+
+    @property
+    def counts(self) -> bool:
+        """Whether claims may rest on it, once it is settled: it was drawn, and given blind.
+
+        Who has seen what the judge says follows it, so that a judge by dice would agree with them.
+        """
+        return self.was_drawn and self.is_blind
+
+    @property
+    def is_corrected(self) -> bool:
+        """Whether somebody would correct a word that counts: a person is to decide."""
+        return (
+            self.was_drawn
+            and self.adjudication is None
+            and any(voice.is_corrected for voice in self.voices.values())
+        )
+
+    @property
     def words(self) -> Mapping[str, Word]:
         """The words that count, by rater.
 
-        Those that were given blind, and none that was not where there is one. In the development
-        half a person who looked at the result may correct themselves: nothing is claimed from it.
+        Those that were given blind, and none that was not where there is one. Where a held-out
+        sample was drawn, who chose to rate it as well says nothing of it: they could choose those
+        on which judge and people differ, and have them left open.
+
+        In the development half a person who looked at the result may correct themselves: nothing is
+        claimed from it.
         """
         if self.split == "development":
             has_blind = any(voice.blind for voice in self.voices.values())
@@ -134,8 +186,10 @@ class Truth(FrozenModel):
                 for rater, voice in self.voices.items()
                 if voice.blind or not has_blind
             }
-        blind = {rater: voice.blind for rater, voice in self.voices.items() if voice.blind}
-        return blind or {rater: voice.latest for rater, voice in self.voices.items()}
+        drawn = {rater: voice for rater, voice in self.voices.items() if voice.drawn}
+        voices = drawn if self.was_drawn and drawn else self.voices
+        blind = {rater: voice.blind for rater, voice in voices.items() if voice.blind}
+        return blind or {rater: voice.latest for rater, voice in voices.items()}
 
     def rests_on(self) -> list[Word]:
         """Return the words that decided it: the adjudication alone where there is one."""
@@ -144,6 +198,11 @@ class Truth(FrozenModel):
     def rests_on_other(self, criteria: str) -> bool:
         """Return whether a word that decided it was given under other criteria."""
         return any(word.criteria != criteria for word in self.rests_on())
+
+
+def left_by_all(skipped: Iterable[str], truths: Iterable[Truth]) -> int:
+    """Count the samples that somebody left to others, and that nobody has rated."""
+    return len({*skipped} - {one.sample_id for one in truths})
 
 
 class Lease(FrozenModel):

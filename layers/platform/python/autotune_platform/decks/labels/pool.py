@@ -9,7 +9,7 @@ from autotune_platform.runtime.errors import NotFoundError
 from autotune_platform.runtime.frozen_model import FrozenModel
 from autotune_platform.storage.table import Table
 
-_ATTRIBUTES = ("id", "split", "group_key")
+_ATTRIBUTES = ("id", "split", "group_key", "deck_version")
 
 
 class PooledSample(FrozenModel):
@@ -18,6 +18,7 @@ class PooledSample(FrozenModel):
     id: str
     split: Split
     group_key: str
+    deck_version: int
 
 
 class Excerpts(FrozenModel):

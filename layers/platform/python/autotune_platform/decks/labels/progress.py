@@ -51,6 +51,7 @@ def _half(split: Split, halves: Mapping[str, Split], truths: Iterable[Truth]) ->
         samples=sum(one == split for one in halves.values()),
         rated=len(of_half),
         drawn=sum(truth.selection == "random" for truth in of_half),
+        not_blind=sum(not truth.is_blind for truth in of_half),
         settled=sum(truth.state == "settled" for truth in of_half),
         rated_twice=sum(len(truth.voices) > 1 for truth in of_half),
     )

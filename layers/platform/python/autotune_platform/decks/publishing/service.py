@@ -12,9 +12,11 @@ from autotune_platform.decks.grader_repository import DeckGraderRepository
 from autotune_platform.decks.graders import DeckGraderService
 from autotune_platform.decks.held_out import HeldOut
 from autotune_platform.decks.labels.drifting import DriftWatch
+from autotune_platform.decks.labels.pool import SamplePool
 from autotune_platform.decks.labels.repository import LabelRepository
 from autotune_platform.decks.models import DeckGrader, GraderVersion, Published, WholeGrader
 from autotune_platform.decks.new_graders import registered_id
+from autotune_platform.decks.prompts import prompt_hash
 from autotune_platform.decks.publishing.measuring import Measured, measured
 from autotune_platform.decks.publishing.snapshots import (
     calibrated,
@@ -53,6 +55,7 @@ class PublishingService:
     deck_graders: DeckGraderService
     repository: DeckGraderRepository
     labels: LabelRepository
+    pool: SamplePool
     results: ResultRepository
     held_out: HeldOut
     graders: GraderService
@@ -106,7 +109,7 @@ class PublishingService:
         deck = self.decks.get(caller, version.deck_id)
         assert deck.prompt is not None, "a deck that is read alone has its prompt"
         bare = configuration_of(version, deck.prompt)
-        found = self._measured(whole.grader, version)
+        found = self._measured(whole.grader, version, deck.prompt)
         before = whole.grader.published
         suspended = still_suspended(before, version.version, found)
         if before is not None and suspended is not None:
@@ -131,20 +134,40 @@ class PublishingService:
         )
         return _Snapshot(calibrated(bare, calibration), published)
 
-    def _measured(self, grader: DeckGrader, version: GraderVersion) -> Measured | None:
-        truths = list(self.labels.truths(grader.id, split="holdout"))
+    def _measured(self, grader: DeckGrader, version: GraderVersion, prompt: str) -> Measured | None:
+        """Return what was measured on samples of a system prompt: the judge is asked with it."""
+        every = list(self.labels.truths(grader.id, split="holdout"))
+        left = self.labels.skipped(grader.id) - {one.sample_id for one in every}
+        samples = self.pool.get_many(grader.deck_id, [*(one.sample_id for one in every), *left])
+        versions = {one.deck_version for one in samples.values()}
+        wanted = prompt_hash(grader.organization_id, prompt)
+        same = {
+            number
+            for number, text in self.decks.repository.prompts(grader.deck_id, versions).items()
+            if prompt_hash(grader.organization_id, text) == wanted
+        }
+        truths = [
+            one
+            for one in every
+            if one.sample_id in samples and samples[one.sample_id].deck_version in same
+        ]
         places = ((grader.id, version.version, one.sample_id) for one in truths)
         first = self.results.first(places).values()
         again = self.results.of_version(grader.id, version.version, repeated=True)
         said = [*first, *again]
-        drawn = {one.sample_id for one in truths if one.selection == "random"}
+        drawn = {one.sample_id for one in truths if one.counts}
         look = None
         if any(one.sample_id in drawn for one in said):
             look = self.held_out.spend(grader, version)
         confidence = confidence_of_look(0 if look is None else look.number)
         drifted = grader.published.drifted if grader.published else {}
         return measured(
-            truths, said, version=version.version, drifted=drifted, confidence=confidence
+            truths,
+            said,
+            version=version.version,
+            drifted=drifted,
+            confidence=confidence,
+            left=sum(id_ in samples and samples[id_].deck_version in same for id_ in left),
         )
 
     def _register(self, caller: Caller, whole: WholeGrader, snapshot: _Snapshot) -> bool:

@@ -138,7 +138,10 @@ class RunService:
         cap: int | None = None,
         fingerprint: str = "",
     ) -> Run:
-        """Return a run that is not stored; its cap is its bound where there is none.
+        """Return a run that is not stored; its cap is its bound, or less.
+
+        An answer that was paid for and never came is asked for once more, which the bound does not
+        hold: it is within the cap, and so it is kept.
 
         Raises:
             InvalidRequestError: a judge's connection is revoked, or its model has no price.
@@ -164,7 +167,7 @@ class RunService:
                 "samples": len(chosen.samples),
                 "estimate": estimate.estimate,
                 "bound": estimate.bound,
-                "cap": estimate.bound if cap is None else cap,
+                "cap": estimate.bound if cap is None else min(cap, estimate.bound),
                 "fingerprint": fingerprint,
                 "looked_at": now,
                 "due_at": now + START_WITHIN,
