@@ -93,10 +93,41 @@ def test_a_reviewer_lists_their_own_ratings_and_no_token_names_who_else_rated(
     (sample_id, _) = own[0]
     of_one = deck.get("feedback", api_key=anna, sampleId=sample_id)["feedback"]
     assert [one["rater"] for one in of_one] == ["anna"]
-    assert deck.get("feedback", api_key=ben, sampleId=sample_id)["feedback"] == []
+    of_one = deck.get("feedback", api_key=ben, sampleId=sample_id)["feedback"]
+    assert {one["rater"] for one in of_one} <= {"ben"}
     other = base64.urlsafe_b64encode(json.dumps(["truth#"]).encode()).decode().rstrip("=")
     path = f"{deck.path}/feedback"
     assert deck.platform.call("GET", path, query={"nextToken": other}, api_key=anna).status == 422
+
+
+def test_a_rating_is_of_a_version_that_its_rater_was_shown(
+    platform: Platform, deck: LabelledDeck, anna: str
+) -> None:
+    def new_version(criteria: str) -> None:
+        rubric = platform.call("GET", deck.path).json["grader"]["rubric"]
+        body = {"rubric": {**rubric, "criteria": criteria}}
+        assert platform.call("POST", f"{deck.path}/versions", body).status == 201
+
+    new_version("Is it short?")
+    given = deck.get("feedback/next", api_key=anna)["next"]
+    assert given["version"] == 2
+    sample_id = given["sample"]["id"]
+    new_version("Is it long?")
+    refused = deck.rate(sample_id, 1, api_key=anna, version=1)
+    assert (refused.status, "3, the current one" in refused.fields["version"]) == (422, True)
+    rated = deck.rate(sample_id, 1, api_key=anna, version=2)
+    assert (rated.status, rated.json["feedback"]["version"]) == (200, 2)
+    new_version("Is it right?")
+    assert deck.rate(sample_id, 1, api_key=anna, version=2).json == rated.json, "the same again"
+    assert deck.rate(sample_id, 0, api_key=anna, version=2).status == 200, "they were shown it"
+    assert deck.rate(sample_id, -1, api_key=anna, version=3).status == 422
+    (other, apart) = [one for one in deck.samples if one != sample_id][:2]
+    assert deck.rate(other, 1, version=2).status == 422
+    assert deck.rate(other, 1, version=4).status == deck.rate(other, 2).status == 200
+    deck.label({apart: -3}, "ada")
+    deck.label({apart: 3}, "bob")
+    assert "version" in deck.adjudicate(apart, 0, version=1).fields
+    assert deck.adjudicate(apart, 0, version=4).status == 200
 
 
 def test_what_one_person_holds_nobody_else_gets_until_the_lease_ends(

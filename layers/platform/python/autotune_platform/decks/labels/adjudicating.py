@@ -49,7 +49,7 @@ class AdjudicationService:
         Raises:
             NotFoundError: there is no such deck, grader or sample, or it is another
                 organisation's.
-            InvalidRequestError: the grader has no such version.
+            InvalidRequestError: the grader has no such version, or they were not shown it.
             ConflictError: there is nothing to decide, the caller has seen the judge's result, or
                 somebody else holds the sample.
             UnavailableError: others keep changing the same truth.
@@ -115,6 +115,7 @@ class AdjudicationService:
                 "you were shown the judge's result of this sample; somebody who was not decides"
             )
         _require_open(truth, current)
+        self.graders.require_shown(grader, version.version, own and own.version)
         adjudication = Adjudication(
             score=request.score,
             version=version.version,

@@ -39,6 +39,20 @@ class LabelledGraders:
             raise NotFoundError(f"no grader {grader.id}")
         raise InvalidRequestError.of_field("version", f"at most {grader.versions}, the latest")
 
+    @staticmethod
+    def require_shown(grader: DeckGrader, version: int, *shown: int | None) -> None:
+        """Require that what a person says is of a version that they can have been shown.
+
+        Args:
+            shown: versions that they were given before, beside the current one.
+
+        Raises:
+            InvalidRequestError: it is another one, such as the candidate of an edit.
+        """
+        if version not in {grader.version, *shown}:
+            expected = f"{grader.version}, the current one, or the one that the sample came with"
+            raise InvalidRequestError.of_field("version", expected)
+
     def criteria(self, grader: DeckGrader) -> str:
         """Return the digest of what people are shown now."""
         return criteria_digest(self.version(grader).rubric)

@@ -58,7 +58,7 @@ class RatingService:
         Raises:
             NotFoundError: there is no such deck, grader or sample, or it is another
                 organisation's.
-            InvalidRequestError: the grader has no such version.
+            InvalidRequestError: the grader has no such version, or they were not shown it.
             ConflictError: somebody else holds the sample, a reviewer was not given it, or it has
                 as many raters as it may.
             UnavailableError: others keep rating the same sample.
@@ -94,6 +94,8 @@ class RatingService:
             if result is not None and not saw:
                 self.labels.note_shown(grader.organization_id, grader.id, rater, [sample.id])
             return before, result
+        given = (held and held.version, before and before.version)
+        self.graders.require_shown(grader, version.version, *given)
         rating = Rating(
             **identity(grader, sample.id, rater, before.correction + 1 if before else 0),
             score=request.score,
