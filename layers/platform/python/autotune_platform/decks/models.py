@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from pydantic import Field
+
 from autotune.protocol.deck_effects import EditEffect
 from autotune.protocol.deck_publishing import UncalibratedBecause
 from autotune.protocol.deck_rubrics import (
@@ -194,7 +196,7 @@ class WholeDeck(FrozenModel):
 
     deck: Deck
     counts: DeckCounts
-    figures: DeckFigures = DeckFigures()
+    figures: DeckFigures = Field(default_factory=DeckFigures)
     prompt: str | None = None
 
 

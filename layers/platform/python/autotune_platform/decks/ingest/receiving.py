@@ -10,7 +10,7 @@ from autotune.protocol.decks import CreateDeckRequest
 from autotune.protocol.ids import timed_id
 from autotune.protocol.limits import MAX_REQUEST_VALUES
 from autotune_platform.access.models import Caller
-from autotune_platform.decks.ingest.repository import IngestUrl
+from autotune_platform.decks.ingest.models import IngestUrl
 from autotune_platform.decks.models import WholeDeck
 from autotune_platform.decks.repository import DeckRepository
 from autotune_platform.decks.sample_requests import SampleRequests
