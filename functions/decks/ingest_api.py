@@ -10,7 +10,7 @@ from autotune.protocol.decks import DeckResponse
 from autotune.protocol.limits import MAX_NAME_CHARACTERS
 from autotune_platform.access.models import Caller
 from autotune_platform.decks.deck_wire import deck_on_wire
-from autotune_platform.decks.ingest.repository import IngestUrl
+from autotune_platform.decks.ingest.models import IngestUrl
 from autotune_platform.decks.ingest.service import bearer_of
 from autotune_platform.http.api import Api
 from autotune_platform.http.parameters import IdempotencyKey

@@ -1,5 +1,7 @@
 """A bucket that only the functions' roles reach: private, encrypted, over TLS."""
 
+from collections.abc import Sequence
+
 from aws_cdk import Acknowledgment, Duration, RemovalPolicy, Stack, Validations
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
@@ -22,11 +24,27 @@ class PrivateBucket(Construct):
         versioned: bool,
         why_no_access_log: str,
         why_objects_are_a_wildcard: str,
+        names: Sequence[str] = ("*",),
         objects_expire_after: Duration | None = None,
     ) -> None:
+        """Makes the bucket.
+
+        Args:
+            scope: Where it belongs.
+            construct_id: Its name there.
+            key: What encrypts it.
+            keeps_data: Whether it stays when its stack is deleted.
+            prefix: What the names of all objects begin with.
+            versioned: Whether versions before are kept.
+            why_no_access_log: The reason, for whoever reviews findings.
+            why_objects_are_a_wildcard: The reason, for whoever reviews findings.
+            names: Patterns of names behind the prefix that grants may be limited to.
+            objects_expire_after: For how long objects are kept; for good if None.
+        """
         super().__init__(scope, construct_id)
         self._key = key
         self._prefix = prefix
+        self._names = names
         self._why_objects_are_a_wildcard = why_objects_are_a_wildcard
         self.bucket = s3.Bucket(
             self,
@@ -58,15 +76,18 @@ class PrivateBucket(Construct):
         """
         home = Stack.of(self)
         export = home.resolve(home.export_value(self.bucket.bucket_arn))["Fn::ImportValue"]
-        Validations.of(stack).acknowledge(
-            Acknowledgment(
-                id=f"AwsSolutions-IAM5[Resource::{export}/{self._prefix}*]",
-                reason=self._why_objects_are_a_wildcard,
+        for names in self._names:
+            Validations.of(stack).acknowledge(
+                Acknowledgment(
+                    id=f"AwsSolutions-IAM5[Resource::{export}/{self._prefix}{names}]",
+                    reason=self._why_objects_are_a_wildcard,
+                )
             )
-        )
 
-    def _grant_objects(self, grantee: iam.IGrantable, *, actions: list[str]) -> None:
-        objects = self.bucket.arn_for_objects(f"{self._prefix}*")
+    def _grant_objects(
+        self, grantee: iam.IGrantable, *, actions: list[str], names: str = "*"
+    ) -> None:
+        objects = self.bucket.arn_for_objects(f"{self._prefix}{names}")
         iam.Grant.add_to_principal(grantee=grantee, actions=actions, resource_arns=[objects])
 
     def _grant_list(self, grantee: iam.IGrantable) -> None:

@@ -7,6 +7,7 @@ from aws_cdk import aws_apigatewayv2 as apigateway
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
+from infra.constructs.content_bucket import OF_COMPLETIONS
 from infra.constructs.service_function import ServiceFunction
 from infra.constructs.signed_api import resource_paths
 from infra.constructs.work_queue import DrainRate, WorkQueue
@@ -66,9 +67,9 @@ class CompletionsStack(DomainStack):
         )
         for index in (SCORES_BY_TASK_INDEX, BATCHES_BY_TIME_INDEX):
             data.completions.grant_query_index(completions.function, index_name=index)
-        data.content.grant_read(completions.function)
-        data.content.grant_put(completions.function)
-        data.content.grant_delete(completions.function)
+        data.content.grant_read(completions.function, names=OF_COMPLETIONS)
+        data.content.grant_put(completions.function, names=OF_COMPLETIONS)
+        data.content.grant_delete(completions.function, names=OF_COMPLETIONS)
         data.completions.grant_write(completions.function, "DeleteItem", keys=CALLS)
         self.grant_send(completions)
         for resource in ("completions", "batches"):
@@ -82,7 +83,7 @@ class CompletionsStack(DomainStack):
         data.completions.grant_read(scores.function, "BatchGetItem")
         data.completions.grant_query_index(scores.function, index_name=SCORES_BY_TASK_INDEX)
         data.registry.grant_query_index(scores.function, index_name=BY_COLLECTION_INDEX)
-        data.content.grant_read(scores.function)
+        data.content.grant_read(scores.function, names=OF_COMPLETIONS)
         http.api.route(scores, paths=resource_paths("scores"))
         http.api.route(scores, paths=[COMPARISON], method=apigateway.HttpMethod.GET)
 

@@ -7,6 +7,7 @@ from aws_cdk import aws_apigatewayv2 as apigateway
 from constructs import Construct
 
 from infra.config import REPOSITORY_ROOT
+from infra.constructs.content_bucket import OF_DECKS
 from infra.constructs.service_function import ServiceFunction
 from infra.constructs.signed_api import resource_paths
 from infra.constructs.workflow import Workflow
@@ -117,7 +118,7 @@ class DeckRuns(Construct):
             data.decks.grant_write(work.function, "UpdateItem", keys=keys)
         # Judgements that fresh labels speak against suspend a calibration.
         data.registry.grant_write(work.function, "PutItem", keys=GRADERS)
-        data.content.grant_read(work.function)
+        data.content.grant_read(work.function, names=OF_DECKS)
         self._stack.grant_orders(work)
         self._ledger.grant_start(work)
         return work
@@ -135,7 +136,7 @@ class DeckRuns(Construct):
         data.registry.grant_read(work.function, "GetItem")
         data.decks.grant_read(work.function, "BatchGetItem", "GetItem", "Query")
         data.decks.grant_write(work.function, "PutItem", keys=DECKS)
-        data.content.grant_read(work.function)
+        data.content.grant_read(work.function, names=OF_DECKS)
         self._stack.grant_orders(work)
         self._ledger.grant_start(work)
         return work
@@ -196,7 +197,7 @@ class DeckRuns(Construct):
         data.decks.grant_write(edits.function, "BatchWriteItem", keys=RUNS)
         for keys in (DECKS, COUNTED_DECKS):
             data.decks.grant_write(edits.function, "UpdateItem", keys=keys)
-        data.content.grant_read(edits.function)
+        data.content.grant_read(edits.function, names=OF_DECKS)
         self._stack.grant_orders(edits)
         self._ledger.grant_start(edits)
         self.workflow.state_machine.grant_start_execution(edits.function)

@@ -6,6 +6,7 @@ from aws_cdk import Duration
 from aws_cdk import aws_apigatewayv2 as apigateway
 from constructs import Construct
 
+from infra.constructs.content_bucket import OF_DECKS
 from infra.constructs.service_function import ServiceFunction
 from infra.constructs.signed_api import resource_paths
 from infra.constructs.work_queue import DrainRate, WorkQueue
@@ -125,8 +126,8 @@ class DecksStack(DomainStack):
         table.grant_read(function.function, "GetItem", keys=CALLS)
         table.grant_write(function.function, "PutItem", "UpdateItem", keys=CALLS)
         self._grant_unmatched(function)
-        data.content.grant_put(function.function)
-        data.content.grant_delete(function.function)
+        data.content.grant_put(function.function, names=OF_DECKS)
+        data.content.grant_delete(function.function, names=OF_DECKS)
 
     def _grant_unmatched(self, function: ServiceFunction) -> None:
         """Lets a function list, count and erase prompts that no deck has."""
@@ -156,9 +157,9 @@ class DecksStack(DomainStack):
         data.decks.grant_write(samples.function, "DeleteItem", "PutItem", keys=SAMPLES)
         # So do texts of a sample that is an example of what is published.
         data.registry.grant_write(samples.function, "PutItem", keys=GRADERS)
-        data.content.grant_read(samples.function)
-        data.content.grant_put(samples.function)
-        data.content.grant_delete(samples.function)
+        data.content.grant_read(samples.function, names=OF_DECKS)
+        data.content.grant_put(samples.function, names=OF_DECKS)
+        data.content.grant_delete(samples.function, names=OF_DECKS)
         below = "/api/v1/decks/{deckId}/samples"
         http.api.route(samples, paths=[below, f"{below}/{{proxy+}}"])
 
@@ -222,7 +223,7 @@ class DecksStack(DomainStack):
         # version's results were shown first is noted with the looks at held-out labels.
         table.grant_write(feedback.function, "PutItem", keys=DECKS)
         self.shared.data.registry.grant_write(feedback.function, "PutItem", keys=GRADERS)
-        self.shared.data.content.grant_read(feedback.function)
+        self.shared.data.content.grant_read(feedback.function, names=OF_DECKS)
         http.api.route(
             feedback,
             paths=[
@@ -288,7 +289,7 @@ class DecksStack(DomainStack):
         )
         data.registry.grant_read(erase.function, "GetItem", keys=GRADERS)
         data.registry.grant_write(erase.function, "PutItem", keys=GRADERS)
-        data.content.grant_delete(erase.function, finds=True)
+        data.content.grant_delete(erase.function, names=OF_DECKS, finds=True)
         self.run_every(Duration.minutes(2), erase)
 
     def _add_expiry(self) -> None:
@@ -312,5 +313,5 @@ class DecksStack(DomainStack):
         table.grant_read(function, "GetItem", keys=UNMATCHED_PROMPTS)
         table.grant_write(function, "DeleteItem", "UpdateItem", keys=UNMATCHED_PROMPTS)
         table.grant_write(function, "DeleteItem", "UpdateItem", keys=UNMATCHED)
-        data.content.grant_delete(function)
+        data.content.grant_delete(function, names=OF_DECKS)
         self.run_every(Duration.minutes(3), expired)

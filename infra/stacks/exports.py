@@ -4,6 +4,7 @@ from aws_cdk import Duration, Size
 from constructs import Construct
 
 from infra.config import REPOSITORY_ROOT
+from infra.constructs.content_bucket import OF_COMPLETIONS
 from infra.constructs.service_function import ServiceFunction
 from infra.constructs.signed_api import resource_paths
 from infra.constructs.workflow import Workflow
@@ -128,4 +129,4 @@ class ExportsStack(DomainStack):
         data.registry.grant_query_index(function.function, index_name=BY_COLLECTION_INDEX)
         data.completions.grant_read(function.function, "BatchGetItem")
         data.completions.grant_query_index(function.function, index_name=SCORES_BY_TASK_INDEX)
-        data.content.grant_read(function.function)
+        data.content.grant_read(function.function, names=OF_COMPLETIONS)

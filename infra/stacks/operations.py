@@ -3,6 +3,7 @@
 from aws_cdk import Duration
 from constructs import Construct
 
+from infra.constructs.content_bucket import OF_ALL
 from infra.constructs.service_function import WHOLE_PROCESSOR_MB, ServiceFunction
 from infra.stacks.completions import CompletionsStack
 from infra.stacks.domain_stack import DomainStack, Shared
@@ -100,7 +101,7 @@ class OperationsStack(DomainStack):
         data.completions.grant_read(function.function, "BatchGetItem", "GetItem")
         data.completions.grant_write(function.function, "PutItem", "UpdateItem")
         data.completions.grant_query_index(function.function, index_name=OPEN_BATCHES_INDEX)
-        data.content.grant_delete(function.function, finds=True)
+        data.content.grant_delete(function.function, names=OF_ALL, finds=True)
         data.exports.grant_delete(function.function)
         data.ledger_texts.grant_delete(function.function)
         return function

@@ -5,6 +5,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
+from infra.constructs.content_bucket import OF_COMPLETIONS
 from infra.constructs.service_function import WHOLE_PROCESSOR_MB
 from infra.constructs.stream_consumer import StreamConsumer
 from infra.stacks.domain_stack import (
@@ -116,7 +117,7 @@ class ProjectionsStack(DomainStack):
             },
         )
         webhooks.grant_publish(follow)
-        data.content.grant_delete(follow.function)
+        data.content.grant_delete(follow.function, names=OF_COMPLETIONS)
         data.completions.grant_read(follow.function, "Query", keys=COMPLETIONS)
         data.completions.grant_write(follow.function, "UpdateItem", keys=COMPLETIONS)
         # Answers that graders sent later, and whether anybody still waits for them.

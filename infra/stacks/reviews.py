@@ -2,6 +2,7 @@
 
 from constructs import Construct
 
+from infra.constructs.content_bucket import OF_COMPLETIONS
 from infra.constructs.signed_api import resource_paths
 from infra.stacks.domain_stack import API_TIMEOUT, DomainStack, Shared
 from infra.stacks.http import HttpStack
@@ -27,7 +28,7 @@ class ReviewsStack(DomainStack):
         data.completions.grant_write(reviews.function, "BatchWriteItem", "PutItem", "UpdateItem")
         data.completions.grant_write(reviews.function, "DeleteItem", keys=ASSIGNMENTS)
         data.completions.grant_query_index(reviews.function, index_name=REVIEWS_BY_STATE_INDEX)
-        data.content.grant_read(reviews.function)
+        data.content.grant_read(reviews.function, names=OF_COMPLETIONS)
         data.registry.grant_write(reviews.function, "PutItem", "UpdateItem", keys=LINKS)
         data.registry.grant_query_index(reviews.function, index_name=BY_COLLECTION_INDEX)
         data.secrets_keys.grant_derive(reviews, "review-link")

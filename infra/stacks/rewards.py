@@ -3,6 +3,7 @@
 from aws_cdk import Duration
 from constructs import Construct
 
+from infra.constructs.content_bucket import OF_COMPLETIONS
 from infra.constructs.function_url import FunctionUrl
 from infra.constructs.service_function import ServiceFunction
 from infra.constructs.signed_api import resource_paths
@@ -61,7 +62,7 @@ class RewardsStack(DomainStack):
         data.completions.grant_read(trainers.function, "BatchGetItem", "GetItem")
         data.completions.grant_read(trainers.function, "Query", keys=OPEN_COUNTS)
         data.completions.grant_write(trainers.function, "BatchWriteItem", "PutItem", "UpdateItem")
-        data.content.grant_put(trainers.function)
+        data.content.grant_put(trainers.function, names=OF_COMPLETIONS)
         data.secrets_keys.grant_derive(trainers, "reward-url")
         completions.queues["Normal"].grant_send(trainers)
         return trainers

@@ -4,6 +4,7 @@ from aws_cdk import Duration
 from constructs import Construct
 
 from infra.config import REPOSITORY_ROOT
+from infra.constructs.content_bucket import OF_COMPLETIONS
 from infra.constructs.service_function import WHOLE_PROCESSOR_MB, ServiceFunction
 from infra.constructs.workflow import Workflow
 from infra.stacks.completions import DISPATCH_TIMEOUT, CompletionsStack
@@ -98,7 +99,7 @@ class ScoringStack(DomainStack):
         data.completions.grant_write(grade.function, "BatchWriteItem", "PutItem", "UpdateItem")
         for keys in (CALLS, PARKED_RUNS):
             data.completions.grant_write(grade.function, "DeleteItem", keys=keys)
-        data.content.grant_read(grade.function)
+        data.content.grant_read(grade.function, names=OF_COMPLETIONS)
         data.secrets_keys.grant_derive(grade, "grader")
         self.grant_orders(grade)
         return grade
@@ -204,7 +205,7 @@ class ScoringStack(DomainStack):
         data.completions.grant_read(sweep.function, "BatchGetItem", "GetItem")
         data.completions.grant_write(sweep.function, "BatchWriteItem", "PutItem", "UpdateItem")
         data.completions.grant_query_index(sweep.function, index_name=OPEN_BATCHES_INDEX)
-        data.content.grant_read(sweep.function)
+        data.content.grant_read(sweep.function, names=OF_COMPLETIONS)
         data.audit.grant_write(sweep.function, "UpdateItem", keys=AUDIT_OF_ANY_ORGANIZATION)
         for keys in (GRADERS, HEALTH):
             data.registry.grant_write(sweep.function, "UpdateItem", keys=keys)

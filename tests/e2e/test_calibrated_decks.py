@@ -128,7 +128,7 @@ def test_a_calibrated_deck_scores_until_its_model_changes_and_a_check_brings_it_
     assert "uncalibrated_model" in command_line.run("explain", late.completion_id).stdout
     assert "calibrated for planted-judge" in _note(command_line, deck.id, grader.id)
 
-    run = client.decks.runs.start(deck.id, sample_ids=ids[:CHECKED], repeat=True)
+    run = client.decks.runs.start(deck.id, repeat=True)
     assert client.decks.runs.wait_for(deck.id, run.id, timeout=120).counts.scored == CHECKED
     assert f"calibrated for {NEXT_MODEL}" in _note(command_line, deck.id, grader.id)
     shown_by_cli = command_line.run("decks", "agreement", deck.id, grader.id).stdout

@@ -15,10 +15,10 @@ def table(name, *operations, keys=""):
     return {(f"dynamodb:{operation}", name, keys) for operation in operations}
 
 
-def bucket(name, *operations):
+def bucket(name, *operations, names="*"):
     """Operations on the objects of a bucket below the prefix of its name."""
     prefix = {"AuditArchive": "audit", "LedgerTexts": "ledger"}.get(name, name.lower())
-    return {(f"s3:{operation}", f"{name}/{prefix}/*", "") for operation in operations}
+    return {(f"s3:{operation}", f"{name}/{prefix}/{names}", "") for operation in operations}
 
 
 def found_in(name):
@@ -84,7 +84,7 @@ TAKES_CALLS = (
         *("BatchGetItem", "DeleteItem", "GetItem", "PutItem", "Query", "UpdateItem"),
         keys="ump_*",
     )
-    | bucket("Content", "DeleteObject", "PutObject")
+    | bucket("Content", "DeleteObject", "PutObject", names="dck_*")
 )
 WAITING = table("Budgets", "GetItem", "PutItem", keys="waiting#*")
 API = (
@@ -163,7 +163,7 @@ EXPECTED = {
     | table("Completions/index/scoresByTask", "Query")
     | table("Registry", "BatchGetItem")
     | found_in("Content")
-    | bucket("Content", "DeleteObject", "GetObject", "PutObject"),
+    | bucket("Content", "DeleteObject", "GetObject", "PutObject", names="cmp_*"),
     "RunsApi": API
     | table(
         "Completions", "BatchGetItem", "BatchWriteItem", "GetItem", "PutItem", "Query", "UpdateItem"
@@ -177,14 +177,14 @@ EXPECTED = {
     | table("Registry", "BatchGetItem")
     | table("Registry/index/byCollection", "Query")
     | found_in("Content")
-    | bucket("Content", "GetObject"),
+    | bucket("Content", "GetObject", names="cmp_*"),
     "ScoreExportApi": API
     | table("Completions", "BatchGetItem")
     | table("Completions/index/scoresByTask", "Query")
     | table("Registry", "BatchGetItem")
     | table("Registry/index/byCollection", "Query")
     | found_in("Content")
-    | bucket("Content", "GetObject"),
+    | bucket("Content", "GetObject", names="cmp_*"),
     "ExportsApi": API
     | table("Registry", "BatchGetItem", "Query")
     | table("Registry", "DeleteItem", "PutItem", keys="exp_*")
@@ -217,7 +217,7 @@ EXPECTED = {
     | table("Decks", "DeleteItem", "PutItem", keys="smp_*")
     | table("Registry", "PutItem", keys="grd_*")
     | found_in("Content")
-    | bucket("Content", "DeleteObject", "GetObject", "PutObject"),
+    | bucket("Content", "DeleteObject", "GetObject", "PutObject", names="dck_*"),
     "IngestUrlsApi": API
     | table("Decks", "GetItem", keys="dck_*")
     | table("Registry", "PutItem", "UpdateItem", keys="igu_*")
@@ -244,7 +244,7 @@ EXPECTED = {
     | table("Decks", "BatchWriteItem", "DeleteItem", "PutItem", "UpdateItem", keys="grd_*")
     | table("Decks/index/byCollection", "Query")
     | table("Registry", "PutItem", keys="grd_*")
-    | bucket("Content", "GetObject")
+    | bucket("Content", "GetObject", names="dck_*")
     | found_in("Content"),
     "DeckMeasuresApi": API
     | table("Decks", "BatchGetItem", "GetItem", "Query", keys="dck_*")
@@ -265,7 +265,7 @@ EXPECTED = {
     | table("Decks", "DeleteItem", "Query", keys="grd_*")
     | table("Decks", "DeleteItem", "GetItem", "UpdateItem", keys="ump_*")
     | table("Decks", "DeleteItem", "UpdateItem", keys="org_*#unmatched")
-    | bucket("Content", "DeleteObject"),
+    | bucket("Content", "DeleteObject", names="dck_*"),
     "EraseDecks": ENCRYPT
     | table("Decks/index/byCollection", "Query")
     | table("Decks", "BatchWriteItem", "DeleteItem", "Query", keys="dck_*")
@@ -275,7 +275,7 @@ EXPECTED = {
     | table("Decks", "BatchWriteItem", "Query", keys="smp_*")
     | table("Registry", "GetItem", "PutItem", keys="grd_*")
     | found_in("Content")
-    | bucket("Content", "DeleteObject"),
+    | bucket("Content", "DeleteObject", names="dck_*"),
     "DeckRunsApi": API
     | table("Decks", "BatchGetItem", "GetItem", "Query")
     | table("Decks", "DeleteItem", "PutItem", "UpdateItem", keys="dck_*")
@@ -292,7 +292,7 @@ EXPECTED = {
     | table("Decks", "PutItem", keys="grd_*")
     | table("Decks", "BatchWriteItem", keys="drn_*")
     | table("Decks", "UpdateItem", keys="org_*#decks")
-    | bucket("Content", "GetObject")
+    | bucket("Content", "GetObject", names="dck_*")
     | found_in("Content")
     | ORDERS
     | start("SubmitLlmBatch")
@@ -310,14 +310,14 @@ EXPECTED = {
     | table("Decks", "DeleteItem", "PutItem", keys="grd_*")
     | table("Decks", "UpdateItem", keys="org_*#decks")
     | found_in("Content")
-    | bucket("Content", "GetObject"),
+    | bucket("Content", "GetObject", names="dck_*"),
     "AdvanceDeckEdits": ENCRYPT
     | ORDERS
     | table("Registry", "GetItem")
     | table("Decks", "BatchGetItem", "GetItem", "Query")
     | table("Decks", "PutItem", keys="dck_*")
     | found_in("Content")
-    | bucket("Content", "GetObject")
+    | bucket("Content", "GetObject", names="dck_*")
     | start("SubmitLlmBatch"),
     "SweepDeckRuns": ENCRYPT
     | table("Decks", "GetItem", "PutItem", "UpdateItem", keys="dck_*")
@@ -337,7 +337,7 @@ EXPECTED = {
     | table("Registry", "DeleteItem", "PutItem", keys="exp_*")
     | table("Registry/index/byCollection", "Query")
     | found_in("Content")
-    | bucket("Content", "GetObject")
+    | bucket("Content", "GetObject", names="cmp_*")
     | found_in("Exports")
     | bucket("Exports", "DeleteObject", "GetObject", "PutObject"),
     "FailExport": ENCRYPT
@@ -368,7 +368,7 @@ EXPECTED = {
     | table("Registry", "GetItem")
     | table("Registry", "UpdateItem", keys="grd_*")
     | found_in("Content")
-    | bucket("Content", "GetObject")
+    | bucket("Content", "GetObject", names="cmp_*")
     | ORDERS  # of rubric graders, whose models the ledger asks
     | wake("ScoreCompletions"),
     "AwaitAnswers": ENCRYPT
@@ -452,7 +452,7 @@ EXPECTED = {
     | table("Registry", "UpdateItem", keys="grd_*")
     | table("Registry", "UpdateItem", keys="health#*")
     | found_in("Content")
-    | bucket("Content", "GetObject")
+    | bucket("Content", "GetObject", names="cmp_*")
     | queues("HighPriority", operations=["GetQueueAttributes"])
     | queues("LowPriority", operations=["GetQueueAttributes"])
     | queues("NormalPriority", operations=["GetQueueAttributes"]),
@@ -481,7 +481,7 @@ EXPECTED = {
     | table("Completions", "DeleteItem", keys="org_*#reviews#*")
     | table("Completions/index/reviewsByState", "Query")
     | found_in("Content")
-    | bucket("Content", "GetObject")
+    | bucket("Content", "GetObject", names="cmp_*")
     | wake("ScoreCompletions"),
     "RewardsApi": API
     | COUNTED_ENTITIES
@@ -497,7 +497,7 @@ EXPECTED = {
     | table("Completions", "BatchGetItem", "BatchWriteItem", "GetItem", "PutItem", "UpdateItem")
     | table("Registry", "BatchGetItem", "GetItem")
     | table("Registry", "PutItem", keys="question#*")
-    | bucket("Content", "PutObject")
+    | bucket("Content", "PutObject", names="cmp_*")
     | send("NormalPriority"),
     "LedgerApi": API
     | WAITING
@@ -605,7 +605,7 @@ EXPECTED = {
     | derive("ReviewLink")
     | ENCRYPT
     | follow("Completions", failures="CompletionChangesFailures")
-    | bucket("Content", "DeleteObject")
+    | bucket("Content", "DeleteObject", names="cmp_*")
     | {("sns:Publish", "ReviewTopic", "")},
     "RedriveDeadLetters": send(*PRIORITIES)
     | queues("HighPriorityDeadLetters", operations=["DeleteMessage", "ReceiveMessage"])

@@ -19,9 +19,11 @@ PRICES = {PLANTED_MODEL: {"inputUsd": "0.1", "outputUsd": "0.4"}}
 class EditedDeck(DeckRuns):
     """A deck, its grader, and what people say of each of its samples."""
 
-    def __init__(self, ledger: Ledger, *, number: int, seed: int = 5, **deck: Any) -> None:
+    def __init__(
+        self, ledger: Ledger, *, number: int, seed: int = 5, judge_seed: int = 5, **deck: Any
+    ) -> None:
         super().__init__(ledger, systemPrompt=SYSTEM_PROMPT, **deck)
-        self.model = serve_planted(ledger.fake.world, Planted(seed=seed))
+        self.model = serve_planted(ledger.fake.world, Planted(seed=judge_seed))
         judge = {
             "connectionId": ledger.connect(maxWaitSeconds=0, prices=PRICES),
             "model": PLANTED_MODEL,

@@ -36,7 +36,8 @@ class Asked(NamedTuple):
     def is_granted(self) -> bool:
         """Whether its role may."""
         return any(
-            (action, resource) == (self.action, self.resource)
+            action == self.action
+            and fnmatchcase(self.resource, resource)
             and (not keys or fnmatchcase(self.key, keys))
             for action, resource, keys in _grants()[self.function]
         )
@@ -187,4 +188,6 @@ def _of_buckets(operation: str, params: Mapping[str, Any]) -> Iterator[tuple[str
         yield "s3:ListBucket", _BUCKETS[bucket], ""
         return
     action = _BASE_ACTIONS.get(operation, operation)
-    yield f"s3:{action}", f"{_BUCKETS[bucket]}/{bucket}/*", ""
+    many = params.get("Delete", {}).get("Objects") or [params]
+    for one in many:
+        yield f"s3:{action}", f"{_BUCKETS[bucket]}/{one['Key']}", ""

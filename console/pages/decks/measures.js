@@ -12,7 +12,7 @@ const NO_INTERVAL = {
 };
 const INSUFFICIENT = {
   few_labels: "Fewer than 50 drawn, held-out samples have a label and a judge’s level. Nothing can be claimed yet.",
-  many_apart: "People are apart on more than 5 % of the drawn samples. Nothing can be claimed until somebody decides.",
+  many_open: "More than 5 % of the drawn samples have no truth: people are apart on them, or left them. Nothing can be claimed until somebody decides.",
   few_outside_commonest_level: "Fewer than 15 of them are outside the commonest level. Nothing can be claimed yet.",
 };
 

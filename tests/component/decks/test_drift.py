@@ -57,7 +57,7 @@ class DriftingDeck(PublishedDeck):
             return self.publish(self.grader_id)
 
     def events(self) -> list[dict[str, Any]]:
-        """What is told of calibrations."""
+        """What events say of calibrations."""
         records = self.platform.stored_events()
         events = [event_in(Change.from_record(record)) for record in records]
         return [one.data for one in events if one.type == "grader.calibration_suspended"]

@@ -4,6 +4,10 @@ from typing import Any
 
 import pytest
 
+from autotune_platform.decks.labels.choosing import drawn_to_check
+from autotune_platform.decks.labels.repository import LabelRepository
+from autotune_platform.runtime import clients
+from autotune_platform.storage.table import Table
 from tests.support.decks import PROMPT, RUBRIC
 from tests.support.ledger import MODEL, Ledger
 from tests.support.published_decks import PublishedDeck
@@ -49,20 +53,27 @@ def test_a_calibrated_deck_scores_until_its_judge_is_another_model(deck: Publish
     assert (late["state"], late["reasonCode"]) == ("abstained", "uncalibrated_model")
     assert deck.publish(grader_id) == published, "nothing new was measured"
 
-    # Nineteen are no check yet, nor is what was judged by the model that went.
-    labelled = deck.sample_ids[:19]
-    deck.finish(deck.start(repeat=True, sampleIds=labelled))
+    # Whoever picks the samples of a check picks what is easy; those that are drawn count alone.
+    picked = [one for one in deck.sample_ids if one not in to_be_checked(deck, grader_id)][:25]
+    deck.finish(deck.start(repeat=True, sampleIds=picked))
     assert deck.publish(grader_id)["calibration"]["model"] == MODEL
-    deck.finish(deck.start(repeat=True, sampleIds=deck.sample_ids[19:20]))
+    run = deck.finish(deck.start(repeat=True))
+    assert run["counts"]["scored"] == 20
     checked = deck.publish(grader_id)
     assert (checked["calibration"]["model"], checked["calibration"]["n"]) == (OTHER, 20)
     assert checked["calibration"]["low"] >= 0.4
     assert checked["published"]["graderVersion"] == registered["version"]
     (back,) = deck.score(task_id, 5)
     assert (back["state"], back["score"]["value"]) == ("scored", pytest.approx(5 / 6))
-    # Three of the twenty were of the level that was given, and people agreed with them.
+    # Of the twenty alone, people agreed with those of the level that was given.
     of_level = next(one for one in checked["calibration"]["byLevel"] if one["level"] == 2)
     assert back["score"]["confidence"] == (of_level["hits"] + 1) / (of_level["n"] + 2)
+
+
+def to_be_checked(deck: PublishedDeck, grader_id: str) -> set[str]:
+    """The samples by which the platform checks another model."""
+    truths = LabelRepository(Table("decks", clients.dynamodb())).truths(grader_id)
+    return {*drawn_to_check(grader_id, 1, truths)}
 
 
 def test_a_check_that_fails_brings_no_model_back(deck: PublishedDeck) -> None:

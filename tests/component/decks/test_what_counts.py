@@ -184,8 +184,8 @@ def test_who_chooses_what_to_rate_leaves_no_drawn_sample_open(platform: Platform
     assert (few["toAdjudicate"], few["sufficient"]) == (4, True)
     deck.label(dict.fromkeys(ids[44:46]), rater="eve")
     many = deck.get("agreement")["agreement"]
-    assert (many["toAdjudicate"], many["insufficientBecause"]) == (6, "many_apart")
-    assert deck.get("means")["means"]["insufficientBecause"] == "many_apart"
+    assert (many["toAdjudicate"], many["insufficientBecause"]) == (6, "many_open")
+    assert deck.get("means")["means"]["insufficientBecause"] == "many_open"
     for id_ in ids[40:46]:
         assert deck.adjudicate(id_, truth[id_]).status == 200
     assert deck.get("agreement")["agreement"]["sufficient"]
@@ -204,3 +204,49 @@ def test_people_among_themselves_are_measured_where_the_judge_is(platform: Platf
     ceiling = deck.get("agreement")["agreement"]["ceiling"]
     assert (ceiling["samples"], ceiling["raters"]) == (9, 2)
     assert ceiling["alpha"]["value"] == 1
+
+
+def test_samples_that_are_left_are_no_draw(platform: Platform) -> None:
+    deck = LabelledDeck(platform, samples=80, holdoutShare=1)
+    chance = random.Random(6)
+    truth = {id_: chance.randint(-3, 3) for id_ in deck.samples}
+    deck.judged(truth)
+    left: list[str] = []
+    for place in range(60):
+        given = deck.get("feedback/next", skip=left)["next"]["sample"]["id"]
+        if place < 4:
+            left.append(given)
+            continue
+        assert deck.rate(given, truth[given]).status == 200
+    found = deck.get("agreement")["agreement"]
+    assert (found["labels"], found["skipped"], found["insufficientBecause"]) == (
+        56,
+        4,
+        "many_open",
+    )
+    assert deck.get("means")["means"]["insufficientBecause"] == "many_open"
+    # What somebody else rates is left by nobody.
+    anna = platform.new_key("reviewer", principal_id="anna")
+    for _ in range(4):
+        given = deck.get("feedback/next", api_key=anna)["next"]["sample"]["id"]
+        assert given in left, "those that come first are those that were left"
+        assert deck.rate(given, truth[given], api_key=anna).status == 200
+    found = deck.get("agreement")["agreement"]
+    assert (found["labels"], found["skipped"], found["sufficient"]) == (60, 0, True)
+
+
+def test_samples_of_files_are_drawn_alike(platform: Platform) -> None:
+    deck = LabelledDeck(platform, samples=6, holdoutShare=1)
+    ids = list(deck.samples)
+    lines = [
+        {"sampleId": id_, "score": 1, "selection": "random", "probability": p}
+        for id_, p in zip(ids, (0.6, 0.6, 0.1), strict=False)
+    ]
+    done = deck.upload(lines).json
+    assert (done["accepted"], [one["field"] for one in done["rejected"]]) == (2, ["probability"])
+    assert done["rejected"][0]["expected"].startswith("0.6, as of what was stored first")
+    later = {"sampleId": ids[3], "score": 1, "selection": "random"}
+    again = deck.upload([lines[2], {**later, "probability": 0.6}, {**later, "sampleId": ids[4]}])
+    assert (again.json["accepted"], len(again.json["rejected"])) == (2, 1)
+    chosen = {"sampleId": ids[2], "score": 1, "selection": "chosen"}
+    assert deck.upload([chosen]).json["accepted"] == 1

@@ -11,7 +11,7 @@ from autotune.protocol.builtin import BuiltinConfiguration
 from autotune.protocol.completions import ReasonCode
 from autotune_platform.checks.compiling import check_builtin
 from autotune_platform.checks.openai import from_openai
-from autotune_platform.checks.patterns import _compiled
+from autotune_platform.checks.patterns import compiled
 
 ROOT = Path(__file__).parents[3]
 GUIDE = (ROOT / "docs" / "guides" / "builtin-graders.md").read_text("utf-8")
@@ -41,7 +41,7 @@ def test_the_sizes_of_patterns_in_the_guide_are_theirs() -> None:
     told = re.findall(r"`([^`]+)` (?:compiles )?to ([\d,]+)", GUIDE)
     assert len(told) == 3
     for pattern, size in told:
-        assert _compiled(pattern, with_groups=False).programsize == int(size.replace(",", ""))
+        assert compiled(pattern, with_groups=False).programsize == int(size.replace(",", ""))
 
 
 def test_the_guide_tells_every_reason_code() -> None:

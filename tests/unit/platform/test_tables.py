@@ -18,6 +18,7 @@ DIGESTS = {
     "ledger.queuedRows": "34791291a799",
     "ledger.dueBatches": "b0ac35f5f131",
     "decks.byCollection": "99e083ab43bd",
+    "decks.dueDecks": "b0ac35f5f131",
 }
 RULE = """
 The keys or the projection of an index changed. DynamoDB can change neither of an index that exists:

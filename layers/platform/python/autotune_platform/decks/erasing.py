@@ -1,4 +1,4 @@
-"""Erasing what belongs to deleted decks, in passes that may end anywhere.
+"""Erasing what belongs to deleted decks and graders, in passes that may end anywhere.
 
 A deleted deck leaves an item that names it. What lies in partitions of graders and samples goes
 first, then what names these, and that item last: a pass that is killed is done again. What was
@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from autotune_platform.decks.items import DECK, GRADER, SAMPLE, VERSION, model_from
-from autotune_platform.decks.models import DeckVersion, DeletedDeck
+from autotune_platform.decks.items import DECK, GONE, GRADER, SAMPLE, VERSION, model_from
+from autotune_platform.decks.models import DeckVersion, DeletedDeck, DeletedGrader
 from autotune_platform.decks.new_graders import registered_id
 from autotune_platform.decks.prompt_index import PromptIndex
 from autotune_platform.decks.repository import DeckRepository
+from autotune_platform.decks.results import REPEAT, RESULT, lead_key
 from autotune_platform.decks.runs.repository import RUN, is_open_run
 from autotune_platform.decks.sample_objects import object_prefix
 from autotune_platform.graders.example_erasing import RegisteredExamples
@@ -57,11 +58,16 @@ class DeckErasure:
                 break
             self._erase(deck, has_time)
             count += 1
+        for grader in self.repository.deleted_graders():
+            if not has_time():
+                break
+            self._erase_grader(grader, has_time)
         return count
 
     def _erase(self, deck: DeletedDeck, has_time: HasTime) -> None:
         self._erase_objects(deck.id, has_time)
-        graders = dict.fromkeys([*deck.graders, *self._named(deck.id, GRADER)])
+        named = [*self._named(deck.id, GRADER), *self._named(deck.id, GONE)]
+        graders = dict.fromkeys([*deck.graders, *named])
         for grader_id in graders:
             # What is published goes on without the texts of samples that were its examples.
             self.registered.erase(deck.organization_id, registered_id(grader_id), None)
@@ -81,6 +87,23 @@ class DeckErasure:
             return
         if not any(is_open_run(item) for item in self.table.items(deck.id, starting=RUN)):
             self.table.delete(deck.id, DECK)
+
+    def _erase_grader(self, grader: DeletedGrader, has_time: HasTime) -> None:
+        self.items.delete(self._leads(grader.id), has_time=has_time)
+        if not has_time():
+            return
+        self.items.delete_partition(grader.id, has_time=has_time)
+        if not has_time() or self.clock.now() - grader.deleted_at < STILL_WRITES:
+            return
+        # A trial that is under way stores what its judge says, however late.
+        if not any(is_open_run(item) for item in self.table.items(grader.deck_id, starting=RUN)):
+            self.table.delete(grader.deck_id, GONE + grader.id)
+
+    def _leads(self, grader_id: str) -> Iterator[Key]:
+        """Yield the keys of what leads from samples to a grader's results."""
+        for prefix in (RESULT, REPEAT):
+            for item in self.table.items(grader_id, starting=prefix):
+                yield item["sample_id"], lead_key(grader_id, item["sk"])
 
     def _named(self, deck_id: str, prefix: str) -> Iterator[str]:
         """Yield the ids that a deck's sort keys have behind a prefix."""

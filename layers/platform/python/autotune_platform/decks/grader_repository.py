@@ -1,12 +1,15 @@
 """Where the graders of decks are stored, with their versions."""
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 
 from autotune.protocol.ids import is_id
 from autotune.protocol.limits import MAX_DECK_GRADERS
 from autotune.protocol.problems import LimitProblem
 from autotune_platform.decks.items import (
     COUNTS,
+    DELETED_GRADERS,
+    GONE,
     GRADER,
     RUBRIC,
     grader_key,
@@ -15,7 +18,7 @@ from autotune_platform.decks.items import (
     rubric_key,
     rubrics_of,
 )
-from autotune_platform.decks.models import DeckGrader, GraderVersion, WholeGrader
+from autotune_platform.decks.models import DeckGrader, DeletedGrader, GraderVersion, WholeGrader
 from autotune_platform.decks.pages import version_page
 from autotune_platform.runtime.errors import ConflictError, NotFoundError, TooManyEntitiesError
 from autotune_platform.storage.expressions import Filter
@@ -149,16 +152,24 @@ class DeckGraderRepository:
         as_read = Condition(only_if={"digest": before.digest, "candidate": before.candidate})
         return not self._table.transact([Put(item=_version_item(after), condition=as_read)])
 
-    def delete(self, grader: DeckGrader) -> bool:
-        """Delete a grader that never graded, with its versions; False where it changed since.
+    def delete(self, grader: DeckGrader, deleted_at: datetime) -> bool:
+        """Delete a grader with its versions; False where it changed since.
 
-        What is deleted first is the grader: versions without one are read by nobody.
+        What is deleted first is the grader: versions without one are read by nobody. It leaves what
+        erases its partition: a grader that is only proposed may be tried, and rated.
         """
+        gone = DeletedGrader(
+            id=grader.id,
+            organization_id=grader.organization_id,
+            deck_id=grader.deck_id,
+            deleted_at=deleted_at,
+        )
         unchanged = Condition(only_if={"revision": grader.revision})
         fewer = Add(pk=grader.deck_id, sk=COUNTS, name=_COUNTED, by=-1, only_existing=True)
         writes: list[Write] = [
             Delete(pk=grader.deck_id, sk=grader_key(grader.id), condition=unchanged),
             fewer,
+            Put(item=_gone_item(gone), condition=_NEW),
         ]
         if self._table.transact(writes):
             return False
@@ -193,6 +204,11 @@ class DeckGraderRepository:
             limit=limit,
             next_token=next_token,
         )
+
+
+def _gone_item(gone: DeletedGrader) -> Item:
+    item = item_of(gone, pk=gone.deck_id, sk=GONE + gone.id)
+    return {**item, "collection": DELETED_GRADERS}
 
 
 def _item(grader: DeckGrader) -> Item:

@@ -142,6 +142,8 @@ class DeckGraderService:
     def delete(self, caller: Caller, deck_id: str, grader_id: str) -> None:
         """Delete a grader that was only proposed; one that was active is retired instead.
 
+        What judges and people said for it is erased within minutes.
+
         Raises:
             NotFoundError: there is no such deck or grader, or it is another organisation's.
             ConflictError: it is or was active, or changed at the same time.
@@ -151,7 +153,7 @@ class DeckGraderService:
             raise ConflictError(
                 f"grader {grader_id} is {grader.status}, and its results name it; retire it instead"
             )
-        if not self.repository.delete(grader):
+        if not self.repository.delete(grader, self.clock.now()):
             raise _changed_meanwhile(grader)
 
     def add_version(

@@ -44,6 +44,12 @@ HOLDER = DataHolder(
         ),
         Holding(
             place="table decks",
+            key="dck_* / gone#grd_*",
+            what="ids of deleted graders, until what was said for them is erased",
+            erased="within hours, by itself",
+        ),
+        Holding(
+            place="table decks",
             key="dck_* / rubric#grd_*",
             what="versions of a deck's grader: criteria, levels, examples, judge, notes",
             has_text=True,
@@ -204,6 +210,18 @@ HOLDER = DataHolder(
             key="grd_* / shown#smp_*",
             what="to whom a judge's result was shown",
             erased=_SAMPLE,
+        ),
+        Holding(
+            place="table decks",
+            key="grd_* / skipped#smp_*",
+            what="which samples people left to others",
+            erased=_SAMPLE,
+        ),
+        Holding(
+            place="table decks",
+            key="grd_* / probability",
+            what="with which probability samples of files of ratings were drawn",
+            retained="it says nothing of any sample, and goes with its deck",
         ),
         *TELEMETRY,
         Holding(

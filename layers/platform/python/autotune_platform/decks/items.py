@@ -19,6 +19,8 @@ COUNTS = "counts"
 FIGURES = "figures"
 VERSION = "version#"
 GRADER = "grader#"
+# A grader that is deleted and not yet erased.
+GONE = "gone#"
 RUBRIC = "rubric#"
 SAMPLE = "sample#"
 EDIT = "edit#"
@@ -71,6 +73,9 @@ def rubric_key(grader_id: str, version: int) -> str:
 
 DELETED_DECKS = "deleted#decks"
 """Collection of all organisations' decks that are deleted and not yet erased."""
+
+DELETED_GRADERS = "deleted#graders"
+"""The same of graders of decks."""
 
 
 def decks_of(organization_id: str) -> str:

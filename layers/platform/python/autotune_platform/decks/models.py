@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from pydantic import Field
+
 from autotune.protocol.deck_effects import EditEffect
 from autotune.protocol.deck_publishing import UncalibratedBecause
 from autotune.protocol.deck_rubrics import (
@@ -57,6 +59,15 @@ class DeletedDeck(FrozenModel):
     organization_id: str
     deleted_at: datetime
     graders: list[str]
+
+
+class DeletedGrader(FrozenModel):
+    """What stays of a deleted grader until everything of it is erased."""
+
+    id: str
+    organization_id: str
+    deck_id: str
+    deleted_at: datetime
 
 
 class DeckVersion(FrozenModel):
@@ -185,7 +196,7 @@ class WholeDeck(FrozenModel):
 
     deck: Deck
     counts: DeckCounts
-    figures: DeckFigures = DeckFigures()
+    figures: DeckFigures = Field(default_factory=DeckFigures)
     prompt: str | None = None
 
 

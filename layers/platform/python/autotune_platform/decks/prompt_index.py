@@ -23,7 +23,7 @@ from autotune_platform.storage.transactions import PRESENT, Add, Delete, Put, Wr
 COUNTS, CHARACTERS, REVISION = "counts", "characters", "revision"
 OF_DECK = "dck_"
 MOST_DECKS_OF_A_PROMPT = 100
-"""So many decks with the same prompt are told apart; of more, none has it."""
+"""So many decks with the same prompt are distinguished; of more, none has it."""
 
 _TEMPLATES = "templates"
 _ORGANIZATIONS_AT_HAND = 4
@@ -116,7 +116,7 @@ class PromptIndex:
         self._at_hand: OrderedDict[str, tuple[str, Sequence[Template]]] = OrderedDict()
 
     def with_hash(self, organization_id: str, prompt_hash: str) -> Sequence[IndexedPrompt]:
-        """Return the decks that have a prompt, one more than are told apart at most."""
+        """Return the decks that have a prompt, one more than are distinguished at most."""
         page = self._table.query(
             prompt_partition(organization_id, prompt_hash), limit=MOST_DECKS_OF_A_PROMPT + 1
         )

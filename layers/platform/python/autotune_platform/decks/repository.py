@@ -9,6 +9,8 @@ from autotune_platform.decks.items import (
     COUNTS,
     DECK,
     DELETED_DECKS,
+    DELETED_GRADERS,
+    GONE,
     GRADER,
     VERSION,
     decks_of,
@@ -16,7 +18,7 @@ from autotune_platform.decks.items import (
     model_from,
     version_key,
 )
-from autotune_platform.decks.models import Deck, DeckCounts, DeckVersion, DeletedDeck
+from autotune_platform.decks.models import Deck, DeckCounts, DeckVersion, DeletedDeck, DeletedGrader
 from autotune_platform.decks.pages import version_page
 from autotune_platform.decks.prompt_index import indexing, require_indexed
 from autotune_platform.runtime.errors import NotFoundError, TooManyEntitiesError
@@ -151,8 +153,12 @@ class DeckRepository:
         )
 
     def grader_ids(self, deck_id: str) -> Sequence[str]:
-        """Return the ids of a deck's graders; they are few."""
-        return [item["id"] for item in self._table.items(deck_id, starting=GRADER)]
+        """Return the ids of a deck's graders, with those that are deleted and not yet erased."""
+        return [
+            item["id"]
+            for prefix in (GRADER, GONE)
+            for item in self._table.items(deck_id, starting=prefix)
+        ]
 
     def deleted(self) -> Iterator[DeletedDeck]:
         """Yield the decks of all organisations that are deleted and not yet erased."""
@@ -160,6 +166,13 @@ class DeckRepository:
             DELETED_DECKS, partition_name="collection", index=_BY_COLLECTION
         ):
             yield model_from(item, DeletedDeck)
+
+    def deleted_graders(self) -> Iterator[DeletedGrader]:
+        """Yield the graders of all decks that are deleted and not yet erased."""
+        for item in self._table.items(
+            DELETED_GRADERS, partition_name="collection", index=_BY_COLLECTION
+        ):
+            yield model_from(item, DeletedGrader)
 
     def version(self, deck_id: str, version: int) -> DeckVersion | None:
         """Return a version of a deck."""

@@ -48,7 +48,7 @@ class ResultRepository:
         item = item_of(result, pk=result.grader_id, sk=sk)
         lead = {
             "pk": result.sample_id,
-            "sk": f"result#{result.grader_id}#{sk}",
+            "sk": lead_key(result.grader_id, sk),
             "organization_id": result.organization_id,
             "grader_id": result.grader_id,
             "result_sk": sk,
@@ -163,6 +163,11 @@ class ResultRepository:
             for sk in (WORDS + lead["result_sk"], lead["result_sk"]):
                 self._table.delete(lead["grader_id"], sk)
             self._table.delete(sample_id, lead["sk"])
+
+
+def lead_key(grader_id: str, sk: str) -> str:
+    """Return the sort key of what leads from a sample to a result of a grader."""
+    return f"result#{grader_id}#{sk}"
 
 
 def results_of(version: int, *, repeated: bool = False) -> str:

@@ -39,7 +39,7 @@ class SampleRequests:
         """Return a request; one that came before with this key as it was then.
 
         Args:
-            pk: the partition in which keys are told apart, such as a deck's.
+            pk: the partition in which keys are distinct, such as a deck's.
 
         Raises:
             IdempotencyKeyReusedError: the key came before with another body.

@@ -27,7 +27,7 @@ NO_ID = "no id"
 """Stands for requests without such an id; what they cost is the rest of the day, not stored."""
 
 _KEPT = timedelta(days=800)
-_MOST_APART = 10_000
+_MOST_OPEN = 10_000
 
 
 @dataclass
@@ -96,7 +96,7 @@ class TracedSpent:
         """Count one attempt of a row for each id that it has; see ``Spent.add``."""
         for name in TRACED:
             if (value := row.trace.get(name)) is not None:
-                is_apart = (name, value) in self._sums or len(self._sums) < _MOST_APART
+                is_apart = (name, value) in self._sums or len(self._sums) < _MOST_OPEN
                 self._sums[name, value if is_apart else OTHERS].add(row, cost, batch_id)
 
     def dearest(self, most: int) -> Mapping[tuple[str, str], Spent]:

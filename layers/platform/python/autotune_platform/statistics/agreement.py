@@ -69,7 +69,7 @@ def agreement(
     groups: Groups,
     *,
     confidence: float = CONFIDENCE,
-    apart: int = 0,
+    without_truth: int = 0,
 ) -> Agreement:
     """Return how far a judge agrees with people.
 
@@ -79,7 +79,7 @@ def agreement(
         judged: Levels of one version, shape (n,); NaN where it abstained or failed.
         groups: Keys, shape (n,).
         confidence: Nominal coverage of intervals, two-sided.
-        apart: Drawn samples that have no truth, because people are apart on them.
+        without_truth: Drawn samples that have none: people are apart, or left them.
     """
     t, j, keys = as_levels(truth), as_levels(judged), np.asarray(groups)
     both, labelled = has_all(t, j), int(np.isfinite(t).sum())
@@ -92,7 +92,7 @@ def agreement(
 
     return Agreement(
         agreement=kappa_with_interval(t, j, groups, confidence=confidence),
-        labels=sufficiency(t[both], apart=apart, drawn=t.size + apart),
+        labels=sufficiency(t[both], without_truth=without_truth, drawn=t.size + without_truth),
         labelled=labelled,
         coverage=int(both.sum()) / labelled if labelled else None,
         bias=bias(None),

@@ -82,7 +82,7 @@ def calibration(
     *,
     threshold: float = THRESHOLD,
     confidence: float = CONFIDENCE,
-    apart: int = 0,
+    without_truth: int = 0,
 ) -> Calibration:
     """Return how far a judge may be trusted.
 
@@ -92,7 +92,7 @@ def calibration(
         groups: Keys, shape (n,).
         threshold: What κ's lower bound has to reach.
         confidence: Nominal coverage of κ's interval, two-sided.
-        apart: Drawn samples that have no truth, because people are apart on them.
+        without_truth: Drawn samples that have none: people are apart, or left them.
     """
     t, j = paired(truth, judged)
     is_hit = np.abs(t - j) <= HIT
@@ -100,8 +100,10 @@ def calibration(
         LevelHits(level, int((j == level).sum()), int(is_hit[j == level].sum())) for level in LEVELS
     )
     agreement = kappa_with_interval(truth, judged, groups, confidence=confidence)
-    drawn = len(truth) + apart
-    labels = sufficiency(as_levels(truth)[has_all(truth, judged)], apart=apart, drawn=drawn)
+    drawn = len(truth) + without_truth
+    labels = sufficiency(
+        as_levels(truth)[has_all(truth, judged)], without_truth=without_truth, drawn=drawn
+    )
     low, because = agreement.interval.low, None
     if not labels.is_sufficient:
         because = Uncalibrated.INSUFFICIENT_LABELS

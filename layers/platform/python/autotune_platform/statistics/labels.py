@@ -11,11 +11,11 @@ LEAST_LABELS = 50
 """Random labels of the held-out half, below which nothing is claimed."""
 LEAST_OUTSIDE_COMMONEST = 15
 """Of them at other levels than the commonest: κ lives on these."""
-MOST_APART = 0.05
-"""Share of drawn samples on which people are apart, above which nothing is claimed.
+MOST_OPEN = 0.05
+"""Share of drawn samples that have no truth yet, above which nothing is claimed.
 
-They are in no figure until somebody decides, and are those that are hard: a judge looks better
-without them.
+People are apart on them, or who was given them left them: they are in no figure, and are those that
+are hard, so that a judge looks better without them.
 """
 
 
@@ -24,7 +24,7 @@ class Insufficient(StrEnum):
 
     FEW_LABELS = "few_labels"
     FEW_OUTSIDE_COMMONEST = "few_outside_commonest_level"
-    MANY_APART = "many_apart"
+    MANY_OPEN = "many_open"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,26 +47,26 @@ class Sufficiency:
         return self.because is None
 
 
-def are_many_apart(apart: int, drawn: int) -> bool:
-    """Return whether people are apart on too many drawn samples for any claim."""
-    return apart > MOST_APART * drawn
+def are_many_open(without_truth: int, drawn: int) -> bool:
+    """Return whether too many drawn samples have no truth for any claim."""
+    return without_truth > MOST_OPEN * drawn
 
 
-def sufficiency(labels: Levels, *, apart: int = 0, drawn: int | None = None) -> Sufficiency:
+def sufficiency(labels: Levels, *, without_truth: int = 0, drawn: int | None = None) -> Sufficiency:
     """Return whether labels suffice.
 
     Args:
         labels: True levels, of the held-out half, drawn at random, that a judge's level is compared
             with: shape (n,); NaN is left out.
-        apart: Drawn samples that have no truth, because people are apart on them.
-        drawn: All drawn samples, these included; `labels` and `apart` together without it.
+        without_truth: Drawn samples that have none: people are apart, or left them.
+        drawn: All drawn samples, these included; `labels` and `without_truth` together without it.
     """
     (levels,) = paired(labels)
     n = int(levels.size)
     commonest = int(np.unique(levels, return_counts=True)[1].max(initial=0))
     because = None
-    if are_many_apart(apart, len(labels) + apart if drawn is None else drawn):
-        because = Insufficient.MANY_APART
+    if are_many_open(without_truth, len(labels) + without_truth if drawn is None else drawn):
+        because = Insufficient.MANY_OPEN
     elif n < LEAST_LABELS:
         because = Insufficient.FEW_LABELS
     elif n - commonest < LEAST_OUTSIDE_COMMONEST:

@@ -129,7 +129,7 @@ def corrected_mean(
     unlabelled: Unlabelled,
     *,
     confidence: float = CONFIDENCE,
-    apart: int = 0,
+    without_truth: int = 0,
 ) -> CorrectedMean:
     """Return the mean of what people would say of samples like these.
 
@@ -141,11 +141,11 @@ def corrected_mean(
         labelled: All random labels of the held-out half, whatever the judge said.
         unlabelled: Samples that are in no row of `labelled`.
         confidence: Nominal coverage, two-sided.
-        apart: Drawn samples that have no truth, because people are apart on them.
+        without_truth: Drawn samples that have none: people are apart, or left them.
     """
     data = _read(labelled, unlabelled)
-    drawn = data.y.size + apart
-    labels = sufficiency(data.y[data.applies > 0], apart=apart, drawn=drawn)
+    drawn = data.y.size + without_truth
+    labels = sufficiency(data.y[data.applies > 0], without_truth=without_truth, drawn=drawn)
     power = _power(data)
     labels_only = _estimate(data, 0.0, confidence)
     corrected = _estimate(data, power, confidence) if power else labels_only

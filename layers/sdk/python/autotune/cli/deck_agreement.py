@@ -189,6 +189,7 @@ def _labels(found: Agreement) -> str:
         "not judged": found.ungraded,
         "failed": found.failed,
         "to be adjudicated": found.to_adjudicate,
+        "left by all": found.skipped,
         "not blind": found.not_blind,
         "rated under other criteria": found.other_criteria,
     }

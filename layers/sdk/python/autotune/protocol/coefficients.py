@@ -16,7 +16,7 @@ NoIntervalBecause = Literal[
 ``uneven_groups``: one group has so many samples that the others say too little.
 """
 
-InsufficientBecause = Literal["few_labels", "few_outside_commonest_level", "many_apart"]
+InsufficientBecause = Literal["few_labels", "few_outside_commonest_level", "many_open"]
 """Why nothing can be claimed: fewer than 50 pairs of drawn labels and judge's levels, or fewer than
 15 of them outside the commonest level."""
 

@@ -94,6 +94,7 @@ class Agreement(types.ResponseModel):
         percent_agreement: the share of pairs at the same level. It decides nothing: it rises where
             a judge moves to the commonest level.
         to_adjudicate: drawn held-out samples that have no truth, because people are apart.
+        skipped: held-out samples that people left to others, and that nobody rated.
         corrected: labels whose rater said something else later, blind, too: the first word counts,
             until somebody adjudicates.
         not_blind: drawn held-out samples that count for nothing: who rated them had been shown the
@@ -126,6 +127,7 @@ class Agreement(types.ResponseModel):
     applicability: Applicability
     to_adjudicate: int
     not_blind: int
+    skipped: int
     corrected: int
     other_criteria: int
     failed: int

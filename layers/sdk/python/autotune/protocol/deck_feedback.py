@@ -60,7 +60,8 @@ class ImportedFeedback(CreateFeedbackRequest):
     Attributes:
         rater: who rated; the caller where it is left out.
         selection: ``random`` only where the samples of the file were drawn, or are all there are.
-        probability: with which the sample was drawn, if it was.
+        probability: with which the sample was drawn, if it was: the same for all samples of a
+            grader, because no figure weighs them.
     """
 
     rater: PrincipalId | None = None

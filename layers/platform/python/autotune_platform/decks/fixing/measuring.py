@@ -17,7 +17,7 @@ from autotune.protocol.deck_effects import (
 from autotune.protocol.deck_samples import Split
 from autotune_platform.decks.fixing.models import Edit
 from autotune_platform.decks.labels.deriving import as_of
-from autotune_platform.decks.labels.models import Truth
+from autotune_platform.decks.labels.models import Truth, left_by_all
 from autotune_platform.decks.labels.repository import LabelRepository
 from autotune_platform.decks.labels.results import JudgeResults, JudgeWord
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
@@ -50,22 +50,26 @@ class EditMeasuring:
         truths = (as_of(one, by) for one in self.labels.truths(grader_id, split=split))
         return [one for one in truths if one.split == split and _is_used(one, by, since)]
 
-    def apart(self, grader_id: str, *, by: datetime) -> int:
-        """Return on how many drawn held-out samples people are apart, by what they said by then."""
-        truths = (as_of(one, by) for one in self.labels.truths(grader_id, split="holdout"))
-        return sum(
+    def without_truth(self, grader_id: str, *, by: datetime) -> int:
+        """Return how many drawn held-out samples have no truth, by what people said by then.
+
+        They are apart on them, or left them to others, and nobody rated them.
+        """
+        truths = [as_of(one, by) for one in self.labels.truths(grader_id, split="holdout")]
+        apart = sum(
             one.state == "to_adjudicate" and one.counts and not any(at > by for at in _moments(one))
             for one in truths
         )
+        return apart + left_by_all(self.labels.skipped(grader_id), truths)
 
     @staticmethod
-    def sufficiency(truths: Iterable[Truth], *, apart: int = 0) -> Sufficiency:
+    def sufficiency(truths: Iterable[Truth], *, without_truth: int = 0) -> Sufficiency:
         """Return whether labels suffice for a claim, before a judge is asked.
 
         Args:
-            apart: drawn held-out samples on which people are apart.
+            without_truth: drawn held-out samples that have none.
         """
-        return sufficiency(as_levels([one.score for one in truths]), apart=apart)
+        return sufficiency(as_levels([one.score for one in truths]), without_truth=without_truth)
 
     def trial(self, edit: Edit, truths: Sequence[Truth]) -> EditTrial:
         """Return what an edit changes on the development half."""

@@ -23,7 +23,7 @@ from autotune_platform.runtime.parts import part
 from autotune_platform.statistics.labels import (
     LEAST_LABELS,
     LEAST_OUTSIDE_COMMONEST,
-    MOST_APART,
+    MOST_OPEN,
     Insufficient,
 )
 
@@ -133,12 +133,13 @@ class ReplayPlanning:
         if request.split == "development":
             return self.measuring.labelled(grader.id, split="development", by=by)
         truths = self.measuring.labelled(grader.id, split="holdout", by=by, since=since)
-        apart = self.measuring.apart(grader.id, by=by)
-        labels = self.measuring.sufficiency(truths, apart=apart)
-        if labels.because is Insufficient.MANY_APART:
+        open_ = self.measuring.without_truth(grader.id, by=by)
+        labels = self.measuring.sufficiency(truths, without_truth=open_)
+        if labels.because is Insufficient.MANY_OPEN:
             raise ConflictError(
-                f"people are apart on {apart} drawn samples of the held-out half, and agree on "
-                f"{len(truths)}; a claim needs them adjudicated, but for {MOST_APART:.0%}"
+                f"{open_} drawn samples of the held-out half have no truth, because people are "
+                f"apart on them or left them, and {len(truths)} have; a claim needs all but "
+                f"{MOST_OPEN:.0%} adjudicated or rated"
             )
         if not labels.is_sufficient:
             raise ConflictError(

@@ -10,7 +10,7 @@ from autotune.protocol.decks import CreateDeckRequest
 from autotune.protocol.ids import timed_id
 from autotune.protocol.limits import MAX_REQUEST_VALUES
 from autotune_platform.access.models import Caller
-from autotune_platform.decks.ingest.repository import IngestUrl
+from autotune_platform.decks.ingest.models import IngestUrl
 from autotune_platform.decks.models import WholeDeck
 from autotune_platform.decks.repository import DeckRepository
 from autotune_platform.decks.sample_requests import SampleRequests
@@ -60,7 +60,7 @@ class IngestReceiver:
         organization_id, deck_id = ingest_url.organization_id, ingest_url.deck_id
         if deck_id is not None and not self.deck_repository.usable(organization_id, [deck_id]):
             raise ConflictError("the deck of this ingest URL is archived or was deleted")
-        # Keys of one URL are told apart from those of others, which know nothing of them.
+        # Keys of one URL are not those of others, which know nothing of them.
         key = None if idempotency_key is None else f"{ingest_url.id} {idempotency_key}"
         return self.matching.add_lines(
             organization_id,

@@ -9,7 +9,8 @@ from autotune.protocol import ingest_urls as wire
 from autotune.protocol.ids import ID_BODY, new_id
 from autotune.protocol.limits import MAX_INGEST_URLS
 from autotune_platform.access.models import Caller
-from autotune_platform.decks.ingest.repository import IngestUrl, IngestUrlRepository
+from autotune_platform.decks.ingest.models import IngestUrl
+from autotune_platform.decks.ingest.repository import IngestUrlRepository
 from autotune_platform.decks.service import DeckService
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import InvalidRequestError, NotFoundError

@@ -5,7 +5,7 @@ Confusion is counted on the development half alone: a table of what is held out 
 change to look better on it.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from autotune.protocol import deck_agreement as wire
 from autotune.protocol.coefficients import Coefficient as WireCoefficient
@@ -18,7 +18,7 @@ from autotune_platform.decks.labels.disagreements import development
 from autotune_platform.decks.labels.drifting import DriftWatch
 from autotune_platform.decks.labels.drifting_wire import published_on_wire
 from autotune_platform.decks.labels.graders import LabelledGraders
-from autotune_platform.decks.labels.models import Truth, criteria_digest
+from autotune_platform.decks.labels.models import Truth, criteria_digest, left_by_all
 from autotune_platform.decks.labels.repository import LabelRepository
 from autotune_platform.decks.labels.results import JudgeResults, JudgeWord
 from autotune_platform.decks.look_repository import Look, Looks
@@ -76,7 +76,14 @@ class AgreementService:
         watched = self.watch.look(grader)
         published = published_on_wire(watched.grader if watched else grader, watched)
         found = agreement(
-            grader, judged_by, truths, results, look=look, looks=looks, published=published
+            grader,
+            judged_by,
+            truths,
+            results,
+            skipped=self.labels.skipped(grader.id),
+            look=look,
+            looks=looks,
+            published=published,
         )
         if judged_by.version == grader.version:
             self.figures.note(grader.organization_id, deck_id, self._noted(grader, found))
@@ -103,6 +110,7 @@ def agreement(
     truths: Sequence[Truth],
     results: Mapping[str, JudgeWord],
     *,
+    skipped: Collection[str],
     look: Look | None,
     looks: Looks,
     published: PublishedCalibration | None,
@@ -112,6 +120,7 @@ def agreement(
     Args:
         truths: of the grader, of any samples.
         results: by sample.
+        skipped: held-out samples that somebody left to others.
         look: which the version has; None where it has judged nothing that is held out.
         looks: those of all versions.
     """
@@ -119,8 +128,10 @@ def agreement(
     every = [one for one in truths if one.was_drawn]
     drawn = [one for one in every if one.is_blind]
     labels = [one for one in drawn if one.state == "settled"]
-    apart = len(drawn) - len(labels)
-    found = measured_agreement(*columns(labels, results), confidence=confidence, apart=apart)
+    apart, left = len(drawn) - len(labels), left_by_all(skipped, truths)
+    found = measured_agreement(
+        *columns(labels, results), confidence=confidence, without_truth=apart + left
+    )
     criteria = criteria_digest(version.rubric)
     words = [results.get(one.sample_id) for one in labels]
     others = development(truths)
@@ -144,6 +155,7 @@ def agreement(
         percent_agreement=found.percent_agreement,
         applicability=_applicability(labels, words),
         to_adjudicate=apart,
+        skipped=left,
         corrected=sum(one.is_corrected for one in labels),
         not_blind=len(every) - len(drawn),
         other_criteria=sum(one.rests_on_other(criteria) for one in labels),

@@ -4,14 +4,16 @@ The order of a grader's samples follows from a hash of their ids, which hold 80 
 the first that nobody rated is to draw one of all that nobody rated, each as likely as another.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from autotune.protocol.deck_feedback import Selection
 from autotune.protocol.deck_samples import Split
+from autotune_platform.decks.labels.models import Truth
 from autotune_platform.decks.labels.repository import Rated
 from autotune_platform.decks.models import DeckGrader
 from autotune_platform.judging.human.models import draw
+from autotune_platform.statistics.drift import DRIFT_LABELS
 
 
 @dataclass(frozen=True)
@@ -54,3 +56,17 @@ def raters_wanted(grader: DeckGrader, sample_id: str) -> int:
     """Return how many people are to rate a sample: a share goes to several."""
     is_shared = draw(f"shared#{grader.id}", sample_id) < grader.shared_share
     return grader.shared_raters if is_shared else 1
+
+
+def drawn_to_check(grader_id: str, version: int, truths: Iterable[Truth]) -> list[str]:
+    """Return the twenty labelled samples by which a model is checked that follows another one.
+
+    They are drawn, and the same for each model: who could pick them would pick what is easy.
+    """
+    levels = [
+        one.sample_id
+        for one in truths
+        if one.counts and one.state == "settled" and one.score is not None
+    ]
+    ordered = sorted(levels, key=lambda id_: draw(f"check#{grader_id}#{version}", id_))
+    return ordered[:DRIFT_LABELS]

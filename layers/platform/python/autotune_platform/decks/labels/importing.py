@@ -1,5 +1,6 @@
 """Ratings from a file, a line each: what is right is stored, and each other line says why not."""
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -94,7 +95,8 @@ class RatingImport:
         """
         grader = self.graders.require(caller, deck_id, grader_id)
         done = _Sorted()
-        found = self._by_sample(grader, self._once_each(caller, lines, done), done)
+        equal = self._drawn_alike(grader, lines, done)
+        found = self._by_sample(grader, self._once_each(caller, equal, done), done)
         for some in groups(found, _SAMPLES_AT_ONCE):
             self._store(caller, grader, some, done)
             self._erase_deleted(grader, some)
@@ -107,6 +109,29 @@ class RatingImport:
             not_blind=done.not_blind,
             rejected=rejected,
         )
+
+    def _drawn_alike(
+        self, grader: DeckGrader, lines: Iterable[Numbered | RejectedLine], done: _Sorted
+    ) -> Iterator[Numbered | RejectedLine]:
+        """Yield lines but for those that were drawn with another probability than the first.
+
+        No figure weighs samples, so that the likelier ones would speak for the others.
+        """
+        known: float | None = None
+        for one in lines:
+            if isinstance(one, RejectedLine) or (given := one[1].probability) is None:
+                yield one
+                continue
+            if known is None:
+                known = self.labels.drawn_with(grader.organization_id, grader.id, given)
+            if math.isclose(given, known):
+                yield one
+            else:
+                done.reject(
+                    one[0],
+                    "probability",
+                    f"{known}, as of what was stored first: samples are drawn alike, or chosen",
+                )
 
     def _once_each(
         self, caller: Caller, lines: Iterable[Numbered | RejectedLine], done: _Sorted

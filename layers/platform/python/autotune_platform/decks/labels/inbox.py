@@ -78,7 +78,8 @@ class LabelInbox:
         """Give the caller what they hold already, else the next sample; keep it from others.
 
         Args:
-            skip: samples that the caller would rather leave to others now.
+            skip: samples that the caller would rather leave to others now. Held-out ones that
+                nobody rates are counted: with many of them, nothing is claimed.
 
         Returns:
             What they hold now, None where nothing is left for them; and how many samples are left
@@ -94,8 +95,16 @@ class LabelInbox:
         own = {one.sample_id: one for one in leases if one.holder == caller.principal_id}
         for sample_id in own.keys() & set(skip):
             self.labels.store([give_back(grader.id, own[sample_id])])
+        if task == "rating" and skip:
+            self._note_skipped(grader, skip)
         asked = _Asked(caller, grader, task, own, held, frozenset(skip), now)
         return self._to_rate(asked) if task == "rating" else self._to_adjudicate(asked)
+
+    def _note_skipped(self, grader: DeckGrader, skip: Collection[str]) -> None:
+        """Remember what is left to others: who may leave what is hard draws no fair sample."""
+        samples = self.pool.get_many(grader.deck_id, skip)
+        halves = {one.id: one.split for one in samples.values()}
+        self.labels.note_skipped(grader.organization_id, grader.id, halves)
 
     def _to_rate(self, asked: _Asked) -> tuple[InHand | None, int]:
         """Play from the caller's hand; deal it anew where that may find more."""

@@ -64,16 +64,15 @@ class MeanService:
             for one in self.results.of_version(grader.id, judged_by.version)
             if one.split == "holdout" and one.status != "canceled"
         }
-        drawn = {
-            one.sample_id: one
-            for one in self.labels.truths(grader.id, split="holdout")
-            if one.counts
-        }
+        rated = {one.sample_id: one for one in self.labels.truths(grader.id, split="holdout")}
+        left = self.labels.skipped(grader.id) - rated.keys()
+        drawn = {id_: one for id_, one in rated.items() if one.counts}
         if model is not None:
-            traits = self.pool.traits(grader.deck_id, results.keys() | drawn.keys())
+            traits = self.pool.traits(grader.deck_id, results.keys() | drawn.keys() | left)
             written = {sample_id for sample_id, one in traits.items() if one.model == model}
             results = {id_: one for id_, one in results.items() if id_ in written}
             drawn = {id_: one for id_, one in drawn.items() if id_ in written}
+            left &= written
         truths = {id_: one for id_, one in drawn.items() if one.state == "settled"}
         others = [one for sample_id, one in results.items() if sample_id not in drawn]
         is_seen = not truths.keys().isdisjoint(results)
@@ -83,7 +82,7 @@ class MeanService:
             _labelled([*truths.values()], results),
             Unlabelled([one.score for one in others], [one.group_key for one in others]),
             confidence=confidence,
-            apart=len(drawn) - len(truths),
+            without_truth=len(drawn) - len(truths) + len(left),
         )
         return wire.DeckMeans(
             grader_id=grader.id,

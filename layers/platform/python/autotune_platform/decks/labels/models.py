@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from autotune.protocol.deck_feedback import RatingTask, Selection, TruthSource, TruthState
@@ -198,6 +198,11 @@ class Truth(FrozenModel):
     def rests_on_other(self, criteria: str) -> bool:
         """Return whether a word that decided it was given under other criteria."""
         return any(word.criteria != criteria for word in self.rests_on())
+
+
+def left_by_all(skipped: Iterable[str], truths: Iterable[Truth]) -> int:
+    """Count the samples that somebody left to others, and that nobody has rated."""
+    return len({*skipped} - {one.sample_id for one in truths})
 
 
 class Lease(FrozenModel):

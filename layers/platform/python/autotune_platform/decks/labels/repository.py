@@ -21,6 +21,8 @@ _LEASE = "lease#"
 _SHOWN = "shown#"
 _FRESH = "fresh#"
 _ADJUDICATION = "adjudication#"
+_SKIPPED = "skipped#"
+_PROBABILITY = "probability"
 _NEW = Condition(exists=False)
 _RATED = ("sk", "raters", "state", "split", "selection")
 
@@ -168,6 +170,36 @@ class LabelRepository:
         )
         return model_from(kept, Lease) if kept else None
 
+    def note_skipped(
+        self, organization_id: str, grader_id: str, halves: Mapping[str, Split]
+    ) -> None:
+        """Remember that people left samples to others; ``halves`` has each one's half."""
+        self._table.put_many(
+            {
+                "pk": grader_id,
+                "sk": _SKIPPED + sample_id,
+                "organization_id": organization_id,
+                "split": split,
+            }
+            for sample_id, split in halves.items()
+        )
+
+    def skipped(self, grader_id: str) -> set[str]:
+        """Return the held-out samples that somebody left to others, rated by now or not."""
+        items = self._table.items(grader_id, starting=_SKIPPED, attributes=("sk", "split"))
+        return {item["sk"].removeprefix(_SKIPPED) for item in items if item["split"] == "holdout"}
+
+    def drawn_with(self, organization_id: str, grader_id: str, probability: float) -> float:
+        """Return with which probability samples of files were drawn: this one if it is the first.
+
+        It is kept as text, because a table has no floats.
+        """
+        first = {"organization_id": organization_id, "probability": repr(probability)}
+        if self._table.put_new({"pk": grader_id, "sk": _PROBABILITY, **first}):
+            return probability
+        item = self._table.get(grader_id, _PROBABILITY)
+        return float(item["probability"]) if item else probability
+
     def note_shown(
         self, organization_id: str, grader_id: str, principal_id: str, sample_ids: Iterable[str]
     ) -> None:
@@ -194,6 +226,7 @@ class LabelRepository:
                 for item in said:
                     self._table.delete(grader_id, item["sk"])
             self._table.delete(grader_id, _LEASE + sample_id)
+            self._table.delete(grader_id, _SKIPPED + sample_id)
             self._table.delete(grader_id, _TRUTH + sample_id)
 
     def _page(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from autotune.protocol.deck_publishing import UncalibratedBecause
+from autotune_platform.decks.labels.choosing import drawn_to_check
 from autotune_platform.decks.labels.models import Truth
 from autotune_platform.decks.models import Drifted
 from autotune_platform.decks.result_models import GraderResult
@@ -19,6 +20,9 @@ from autotune_platform.statistics.calibration import (
 )
 from autotune_platform.statistics.drift import DRIFT_LABELS
 from autotune_platform.statistics.labels import Insufficient
+
+_MOST_WITHOUT_LEVEL = 2
+"""Of the twenty samples by which a model is checked that follows another one."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,7 @@ def measured(
     version: int,
     drifted: Mapping[str, Drifted],
     confidence: float,
+    left: int = 0,
 ) -> Measured | None:
     """Return what was measured of the judge that counts; None where nothing was.
 
@@ -56,19 +61,29 @@ def measured(
         results: of the version, repeated ones as well.
         drifted: what is known of that, by model.
         confidence: nominal coverage of κ's interval, by the look that the version has.
+        left: held-out samples that people left to others, and that nobody rated.
     """
     counted = [one for one in truths if one.counts]
     drawn = [one for one in counted if one.state == "settled"]
-    apart = len(counted) - len(drawn)
+    without_truth = len(counted) - len(drawn) + left
     sample_ids = {one.sample_id for one in drawn}
     by_model = _first_words(results, sample_ids, drifted)
     found = {
-        model: _of_model(drawn, words, apart=apart, confidence=confidence)
+        model: _of_model(drawn, words, without_truth=without_truth, confidence=confidence)
         for model, words in by_model.items()
     }
     is_known = any(one.is_calibrated for one in found.values()) or any(
         one.version == version for one in drifted.values()
     )
+    if is_known and drawn:
+        wanted = {*drawn_to_check(drawn[0].grader_id, version, drawn)}
+        checks = [one for one in drawn if one.sample_id in wanted]
+        for model, one in found.items():
+            words = {id_: word for id_, word in by_model[model].items() if id_ in wanted}
+            if one.because is Uncalibrated.INSUFFICIENT_LABELS and words.keys() == wanted:
+                found[model] = _of_model(
+                    checks, words, without_truth=without_truth, confidence=confidence
+                )
     every = [
         Measured(
             model=model,
@@ -116,14 +131,19 @@ def _of_model(
     truths: Sequence[Truth],
     words: Mapping[str, GraderResult],
     *,
-    apart: int,
+    without_truth: int,
     confidence: float,
 ) -> Calibration:
     truth = [one.score for one in truths]
     judged = [words[one.sample_id].score if one.sample_id in words else None for one in truths]
     groups = [one.group_key for one in truths]
     return calibration(
-        truth, judged, groups, threshold=THRESHOLD, confidence=confidence, apart=apart
+        truth,
+        judged,
+        groups,
+        threshold=THRESHOLD,
+        confidence=confidence,
+        without_truth=without_truth,
     )
 
 
@@ -131,16 +151,17 @@ def _because(found: Calibration, *, is_known: bool) -> UncalibratedBecause | Non
     """Return why a model is not calibrated; None where it is.
 
     Where a model was calibrated for this version before, the labels are known to suffice: then
-    twenty samples that were judged again are enough, if kappa's lower end on them alone is.
+    twenty samples that were judged again are enough, if kappa's lower end on them alone is. They
+    are drawn by the platform, and eighteen of them have to have a level.
     """
     low = found.agreement.interval.low
     is_checked = (
         is_known
         and found.because is Uncalibrated.INSUFFICIENT_LABELS
-        and found.labels.because is not Insufficient.MANY_APART
+        and found.labels.because is not Insufficient.MANY_OPEN
         and low is not None
         and low >= found.threshold
-        and sum(level.n for level in found.levels) >= DRIFT_LABELS
+        and DRIFT_LABELS - _MOST_WITHOUT_LEVEL <= found.labels.n <= DRIFT_LABELS
     )
     if found.because is None or is_checked:
         return None

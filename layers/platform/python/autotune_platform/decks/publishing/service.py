@@ -137,7 +137,8 @@ class PublishingService:
     def _measured(self, grader: DeckGrader, version: GraderVersion, prompt: str) -> Measured | None:
         """Return what was measured on samples of a system prompt: the judge is asked with it."""
         every = list(self.labels.truths(grader.id, split="holdout"))
-        samples = self.pool.get_many(grader.deck_id, [one.sample_id for one in every])
+        left = self.labels.skipped(grader.id) - {one.sample_id for one in every}
+        samples = self.pool.get_many(grader.deck_id, [*(one.sample_id for one in every), *left])
         versions = {one.deck_version for one in samples.values()}
         wanted = prompt_hash(grader.organization_id, prompt)
         same = {
@@ -161,7 +162,12 @@ class PublishingService:
         confidence = confidence_of_look(0 if look is None else look.number)
         drifted = grader.published.drifted if grader.published else {}
         return measured(
-            truths, said, version=version.version, drifted=drifted, confidence=confidence
+            truths,
+            said,
+            version=version.version,
+            drifted=drifted,
+            confidence=confidence,
+            left=sum(id_ in samples and samples[id_].deck_version in same for id_ in left),
         )
 
     def _register(self, caller: Caller, whole: WholeGrader, snapshot: _Snapshot) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from autotune.protocol.deck_runs import StartDeckRunRequest
 from autotune.protocol.limits import DECK_REPEATED_SAMPLES, MAX_DECK_TRIAL_SAMPLES
 from autotune_platform.decks.grader_repository import DeckGraderRepository
+from autotune_platform.decks.labels.choosing import drawn_to_check
 from autotune_platform.decks.labels.repository import LabelRepository
 from autotune_platform.decks.models import DeckGrader, GraderVersion, Sample
 from autotune_platform.decks.results import ResultRepository
@@ -109,16 +110,24 @@ class RunChoosing:
             one.sample_id
             for version in versions
             for one in self.labels.truths(version.grader_id, split="holdout")
-            if one.selection == "random" and one.state == "settled"
+            if one.counts and one.state == "settled"
         }
         found = self.samples.headers(deck_id, sorted(ids))
         return [found[id_] for id_ in sorted(found)]
 
     def _judged_before(self, samples: Iterable[Sample], version: GraderVersion) -> list[Sample]:
-        """Return twenty samples that were judged, always the same ones of these."""
+        """Return twenty samples that were judged, always the same ones of these.
+
+        First those by which a model is checked that follows a calibrated one.
+        """
         of_version = self.results.of_version(version.grader_id, version.version)
         judged = {one.sample_id for one in of_version if one.status == "scored"}
-        found = sorted((one for one in samples if one.id in judged), key=_shuffled)
+        truths = self.labels.truths(version.grader_id, split="holdout")
+        checked = {*drawn_to_check(version.grader_id, version.version, truths)}
+        found = sorted(
+            (one for one in samples if one.id in judged | checked),
+            key=lambda one: (one.id not in checked, _shuffled(one)),
+        )
         return found[:DECK_REPEATED_SAMPLES]
 
 
