@@ -55,6 +55,12 @@ def test_a_good_edit_is_measured_accepted_and_taken_back(deck: EditedDeck) -> No
     assert "Courtesy does not count" in version["rubric"]["criteria"]
     assert deck.send(f"/{edit_id}/accept", {"consent": True}).status == 200, "again is fine"
     assert deck.send(f"/{edit_id}/reject", {}).status == 409
+    chose = {
+        number: deck.platform.call("GET", path, query={"version": number}).json["agreement"]
+        for number in (1, 2)
+    }
+    assert chose[2]["choseVersion"] == chose[2]["labels"] == len(deck.of("holdout"))
+    assert chose[1]["choseVersion"] == 0, "nobody took it because of them"
 
     back = deck.send(f"/{edit_id}/rollback", {"reason": "not so sure"})
     assert (back.status, back.json["edit"]["status"]) == (200, "rolled_back")

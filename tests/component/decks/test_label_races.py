@@ -32,7 +32,7 @@ def before_first_write(patch: pytest.MonkeyPatch, do: Callable[[], Any]) -> None
 def test_two_ratings_of_one_sample_at_once_both_count(
     deck: LabelledDeck, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sample_id = next(iter(deck.samples))
+    sample_id = deck.of("development")[0]
     before_first_write(monkeypatch, lambda: deck.label({sample_id: 3}, rater="bob"))
     assert deck.rate(sample_id, 3).status == 200
     (truth,) = deck.get("truth")["truths"]
@@ -106,7 +106,7 @@ def test_an_answer_that_got_lost_is_asked_for_again_and_is_the_same(deck: Labell
 def test_what_was_said_goes_with_its_sample_also_what_is_said_meanwhile(
     deck: LabelledDeck, platform: Platform, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first, second = list(deck.samples)[:2]
+    first, second = deck.of("development")[:2]
     deck.label({first: 3, second: 3}, explanation="it says so")
     deck.rate(first, -3)
     assert deck.adjudicate(first, 0).status == 200

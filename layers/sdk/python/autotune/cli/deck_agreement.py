@@ -189,6 +189,7 @@ def _labels(found: Agreement) -> str:
         "not judged": found.ungraded,
         "failed": found.failed,
         "to be adjudicated": found.to_adjudicate,
+        "of them those that chose this version": found.chose_version,
         "left by all": found.skipped,
         "not blind": found.not_blind,
         "rated under other criteria": found.other_criteria,

@@ -90,6 +90,9 @@ class Agreement(types.ResponseModel):
         groups: how many groups of samples those are.
         sufficient: whether there are enough labels for a claim.
         labels: drawn held-out samples with a ground truth, levels or not.
+        chose_version: those of the labels by which the edit was measured that made this version. It
+            was taken because it looked better on them: kappa on them is too high, and fresh labels
+            say how much.
         outside_commonest: of the pairs, how many have another truth than the commonest.
         coverage: the share of labels with a level on which the judge gave one, too.
         mean_bias: judge minus truth.
@@ -121,6 +124,7 @@ class Agreement(types.ResponseModel):
     sufficient: bool
     insufficient_because: InsufficientBecause | None = None
     labels: int
+    chose_version: int
     outside_commonest: int
     coverage: float | None = None
     mean_bias: MeanEstimate

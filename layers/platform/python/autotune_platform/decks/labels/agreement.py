@@ -149,6 +149,7 @@ def agreement(
         sufficient=found.labels.is_sufficient,
         insufficient_because=because.value if because else None,
         labels=len(labels),
+        chose_version=_chose(look, labels),
         outside_commonest=found.labels.outside_commonest,
         coverage=found.coverage,
         mean_bias=wire.MeanEstimate.model_validate(_bias(found.bias)),
@@ -167,6 +168,13 @@ def agreement(
         ceiling=_ceiling(grader, drawn),
         published=published,
     )
+
+
+def _chose(look: Look | None, labels: Iterable[Truth]) -> int:
+    """Count the labels by which an edit was measured that made the version."""
+    if look is None or look.edit_id is None:
+        return 0
+    return sum(one.first_at is None or one.first_at <= look.at for one in labels)
 
 
 def columns(

@@ -110,11 +110,12 @@ class LabelInbox:
         """Play from the caller's hand; deal it anew where that may find more."""
         grader, rater = asked.grader, asked.caller.principal_id
         hand = self.hands.get(grader.id, rater)
-        if hand is None or not hand.holds(grader, now=asked.now):
+        # By the clock, one of the same second would pass for one that has just been dealt.
+        is_new = hand is None or not hand.holds(grader, now=asked.now)
+        if hand is None or is_new:
             hand = self._deal(asked)
         while True:
             newer = self.pool.halves(grader.deck_id, after=hand.through, at_most=MOST_NEW + 1)
-            is_new = hand.made_at == asked.now
             if len(newer) <= MOST_NEW or is_new:
                 play = Play(self.labels, grader, rater, hand, newer, asked.held)
                 found = self._first(asked, play.candidates(own=asked.own, skip=asked.skip))
@@ -123,7 +124,7 @@ class LabelInbox:
                 is_sure = is_new or asked.now - hand.made_at < SHORTEST.total_seconds()
                 if found is not None or (is_sure and (is_new or not hand.has_more)):
                     return found, play.left
-            hand = self._deal(asked)
+            hand, is_new = self._deal(asked), True
 
     def _deal(self, asked: _Asked) -> Hand:
         grader, rater = asked.grader, asked.caller.principal_id
