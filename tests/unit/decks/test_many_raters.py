@@ -10,11 +10,10 @@ from autotune_platform.decks.labels.agreement import _ceiling
 def test_the_people_with_the_most_pairs_are_shown_and_all_are_counted() -> None:
     def truth(place: int) -> Any:
         said = {f"often{place % 3}": 1, f"once{place:04}": 2, f"rarely{place:04}": 1}
-        voices = {
-            rater: SimpleNamespace(blind=SimpleNamespace(score=score))
-            for rater, score in said.items()
+        words = {
+            rater: SimpleNamespace(score=score, saw_result=False) for rater, score in said.items()
         }
-        return SimpleNamespace(sample_id=f"smp_{place}", voices=voices)
+        return SimpleNamespace(sample_id=f"smp_{place}", words=words)
 
     grader: Any = SimpleNamespace(organization_id="org_1", id="grd_1")
     found = _ceiling(grader, [truth(place) for place in range(300)])

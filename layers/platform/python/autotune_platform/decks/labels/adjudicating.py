@@ -115,7 +115,8 @@ class AdjudicationService:
                 "you were shown the judge's result of this sample; somebody who was not decides"
             )
         _require_open(truth, current)
-        self.graders.require_shown(grader, version.version, own and own.version)
+        given = [] if own is None else [own.version]
+        self.graders.require_shown(grader, version.version, *given)
         adjudication = Adjudication(
             score=request.score,
             version=version.version,

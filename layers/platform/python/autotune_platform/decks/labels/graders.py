@@ -40,7 +40,7 @@ class LabelledGraders:
         raise InvalidRequestError.of_field("version", f"at most {grader.versions}, the latest")
 
     @staticmethod
-    def require_shown(grader: DeckGrader, version: int, *shown: int | None) -> None:
+    def require_shown(grader: DeckGrader, version: int, *shown: int) -> None:
         """Require that what a person says is of a version that they can have been shown.
 
         Args:

@@ -94,7 +94,7 @@ class RatingService:
             if result is not None and not saw:
                 self.labels.note_shown(grader.organization_id, grader.id, rater, [sample.id])
             return before, result
-        given = (held and held.version, before and before.version)
+        given = [one.version for one in (held, before) if one is not None]
         self.graders.require_shown(grader, version.version, *given)
         rating = Rating(
             **identity(grader, sample.id, rater, before.correction + 1 if before else 0),
