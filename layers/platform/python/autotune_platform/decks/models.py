@@ -191,12 +191,17 @@ class DeckFigures(FrozenModel):
     agreement: Sequence[MeasuredGrader] = ()
 
 
+def _no_figures() -> DeckFigures:
+    """Return figures of nothing; a model as a factory would be built where it is imported."""
+    return DeckFigures()
+
+
 class WholeDeck(FrozenModel):
     """A deck with what is kept beside it."""
 
     deck: Deck
     counts: DeckCounts
-    figures: DeckFigures = Field(default_factory=DeckFigures)
+    figures: DeckFigures = Field(default_factory=_no_figures)
     prompt: str | None = None
 
 
