@@ -147,6 +147,24 @@ def test_keys_change_and_are_read_anew_where_a_token_names_a_new_one(
     assert provider.asked.count("GET /keys") == 2
 
 
+def test_a_provider_that_is_down_is_asked_once_in_some_seconds(
+    platform: Platform, provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = Provider.answer
+
+    def down(self: Provider, *given: Any) -> tuple[int, bytes]:
+        answer(self, *given)
+        return 503, b"{}"
+
+    monkeypatch.setattr(Provider, "answer", down)
+    details = {platform.call("GET", PATH, signed={}).json["detail"] for _ in range(4)}
+    assert details == {"the OpenID provider cannot be used: it answered 503"}
+    assert provider.asked.count("GET /.well-known/openid-configuration") == 1
+    monkeypatch.setattr(Provider, "answer", answer)
+    oidc_api.parts().oidc.provider._failed.clear()  # five seconds later
+    assert platform.call("GET", PATH, signed={}).status == 200
+
+
 def test_elliptic_curves_sign_too_and_a_token_names_no_key_where_there_is_one(
     platform: Platform, provider: Provider
 ) -> None:

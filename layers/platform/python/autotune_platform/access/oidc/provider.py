@@ -31,6 +31,8 @@ _CALL_SECONDS = 8
 _KEPT_SECONDS = 3_600
 # A token with a key that is not known has all of them read anew, and no more often than this.
 _KEYS_KEPT_SECONDS = 60
+# While it is down, not everybody who opens the page waits for it anew.
+_FAILURE_KEPT_SECONDS = 5
 _MAX_BYTES = 262_144
 _MAX_VALUES = 5_000
 _MAX_TOKEN_CHARACTERS = 32_768
@@ -77,6 +79,10 @@ class OidcProvider:
     )
     _fresh: "TTLCache[str, bool]" = field(
         default_factory=lambda: _cache(_KEYS_KEPT_SECONDS), init=False
+    )
+
+    _failed: "TTLCache[str, str]" = field(
+        default_factory=lambda: _cache(_FAILURE_KEPT_SECONDS), init=False
     )
 
     def endpoints(self) -> Endpoints:
@@ -146,9 +152,15 @@ class OidcProvider:
         return token
 
     def _published(self, url: str) -> Mapping[str, Any]:
-        status, told = self._ask("GET", url)
-        if status != 200:
-            raise _unusable(f"it answered {status}")
+        if (failed := self._failed.get(url)) is not None:
+            raise UnavailableError(failed, retry_after_seconds=_FAILURE_KEPT_SECONDS)
+        try:
+            status, told = self._ask("GET", url)
+            if status != 200:
+                raise _unusable(f"it answered {status}")
+        except UnavailableError as error:
+            self._failed[url] = str(error)
+            raise
         return told
 
     def _ask(
