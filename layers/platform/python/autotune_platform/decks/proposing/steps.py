@@ -35,14 +35,14 @@ class RunSteps:
         if run is None:
             return RunStep(done=True)
         if not run.is_open or run.redrive != redrive:
-            return self._over(run)
+            return self._over(run, RunStep(done=True, measures=run.is_ended_replay))
         with self.shares.place(run.organization_id, seconds_left()) as has_place:
             if not has_place:
                 return self._without_place(run)
             if run.kind == "propose":
                 return self.proposing.advance(run, seconds_left=seconds_left)
             step = self.judging.advance(deck_id, run_id, redrive=redrive, seconds_left=seconds_left)
-            return self._over(run) if step.done else step
+            return self._over(run, step) if step.done else step
 
     def _without_place(self, run: Run) -> RunStep:
         """Wait in the execution, where nothing is held; the run is not lost meanwhile."""
@@ -52,7 +52,7 @@ class RunSteps:
         self.repository.change(run, waiting)
         return RunStep(done=False, wait_seconds=seconds)
 
-    def _over(self, run: Run) -> RunStep:
+    def _over(self, run: Run, step: RunStep) -> RunStep:
         """Hold labels that were there before their judgements against what is published.
 
         A step that was killed behind the end of its run comes again, and looks.
@@ -62,4 +62,4 @@ class RunSteps:
             for grader in self.graders.list(run.deck_id):
                 if grader.id in named and watched(grader.published) is not None:
                     self.watch.look(grader)
-        return RunStep(done=True)
+        return step

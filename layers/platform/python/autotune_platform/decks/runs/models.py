@@ -175,6 +175,11 @@ class Run(Entity):
         """The edit that it replays: what a replay is asked for is named by it."""
         return self.fingerprint if self.kind == "replay" else None
 
+    @property
+    def is_ended_replay(self) -> bool:
+        """Whether it has ended, and replayed an edit, which is measured then."""
+        return self.edit_id is not None and not self.is_open
+
 
 class Asked(FrozenModel):
     """A judgement that is under way.

@@ -96,7 +96,7 @@ class RunWork:
         run = self.repository.get(deck_id, run_id)
         if run is None or not run.is_open or run.redrive != redrive:
             # A step that was killed behind the end of its run comes again, and measures.
-            return RunStep(done=True, measures=run is not None and _measures(run))
+            return RunStep(done=True, measures=run is not None and run.is_ended_replay)
         try:
             return self._go_on(run, seconds_left)
         except _ChangedError:
@@ -287,7 +287,7 @@ class RunWork:
         ended = self._changed(run, changes)
         self.repository.forget(ended)
         logger.info("run ended", run_id=run.id, status=status, spent=run.spent)
-        return RunStep(done=True, measures=_measures(ended))
+        return RunStep(done=True, measures=ended.is_ended_replay)
 
     def _seconds(self, step: _Step, chunks: Sequence[Chunk]) -> int:
         """Return how long to wait for the next step."""
@@ -315,10 +315,6 @@ class RunWork:
         if not self.repository.change(run, after, others):
             raise _ChangedError
         return after
-
-
-def _measures(run: Run) -> bool:
-    return run.edit_id is not None and not run.is_open
 
 
 def _place(run: Run, wanted: Wanted) -> Place:
