@@ -131,11 +131,12 @@ def test_a_run_is_started_within_a_cap_once_its_price_is_known(console):
         estimate = runs.estimate()
         paid = dialog.locator("dl div").filter(has_text="Judgements to pay").locator("dd")
         expect(paid).to_have_text(str(estimate["requests"]))
-        dialog.get_by_label("Stop before").fill("0.05")
+        cap = estimate["boundNanoUsd"] - 1_000
+        dialog.get_by_label("Stop before").fill(f"{cap / 1e9:.9f}")
         dialog.get_by_role("button", name="Start").click()
         expect(page.locator("h1")).to_have_text("Run")
         (run,) = console.served.platform.call("GET", f"{runs.path}/runs").json["runs"]
-        assert run["capNanoUsd"] == 50_000_000
+        assert run["capNanoUsd"] == cap
         ended = runs.finish(run)
         expect(stat(page, "Status")).to_have_text("completed")
         expect(page.locator(".shares-legend li").first).to_contain_text(
