@@ -21,6 +21,7 @@ INNER = (
     "decks.edits",
     "decks.unmatched",
     "decks.ingest_urls",
+    "decks.capture",
 )
 PARTS = [name for name, kind in vars(clients.ClientParts).items() if isinstance(kind, clients.Part)]
 
