@@ -6,7 +6,7 @@ from autotune_platform.decks.fixing.copying import copied
 from autotune_platform.judging.rubric.conversations import SampleTexts
 
 ENGLISH = "It rained the whole day in Ulm and nobody walked the streets at all"
-CHINESE = "今天乌尔姆下了一整天的雨，街道上几乎没有行人，商店也都早早关门了，晚上还停了电。"
+CHINESE = "今天乌尔姆下了一整天的雨。街道上几乎没有行人。商店也都早早关门了。晚上还停了电。"
 JAPANESE = "今日はウルムで一日中雨が降り、通りにはほとんど人がいませんでした。"
 THAI = "วันนี้ฝนตกทั้งวันในเมืองอุล์มและแทบไม่มีใครเดินบนถนนเลย"
 
