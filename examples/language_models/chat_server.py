@@ -7,6 +7,7 @@ from functools import partial
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from uuid import uuid4
 
 Answering = Callable[[Sequence[str]], str]
 """Returns the answer to the texts of all messages."""
@@ -24,7 +25,7 @@ def completion(request: dict[str, Any], *, model: str, answering: Answering) -> 
         "completion_tokens": _tokens(answer),
     }
     return {
-        "id": f"chatcmpl-{model}",
+        "id": f"chatcmpl-{uuid4().hex}",
         "object": "chat.completion",
         "model": model,
         "choices": [

@@ -5,10 +5,21 @@ from playwright.sync_api import expect
 
 from tests.support.console_decks import filled_decks, labelled_deck
 from tests.support.console_figures import difference, percent, score, stat, texts_of
+from tests.support.deck_edits import EditedDeck
 from tests.support.deck_labels import LabelledDeck
 from tests.support.deck_runs import DeckRuns, verdict
 from tests.support.decks import LEVELS, RUBRIC, new_deck
 from tests.support.ledger import MODEL, ledger
+
+VIEWS = (
+    "/agreement",
+    "/agreement?version=1",
+    "/disagreements",
+    "/patterns",
+    "/fix",
+    "/published",
+    "/results?version=2",
+)
 
 
 @pytest.fixture
@@ -120,11 +131,12 @@ def test_a_run_is_started_within_a_cap_once_its_price_is_known(console):
         estimate = runs.estimate()
         paid = dialog.locator("dl div").filter(has_text="Judgements to pay").locator("dd")
         expect(paid).to_have_text(str(estimate["requests"]))
-        dialog.get_by_label("Stop before").fill("0.05")
+        cap = estimate["boundNanoUsd"] - 1_000
+        dialog.get_by_label("Stop before").fill(f"{cap / 1e9:.9f}")
         dialog.get_by_role("button", name="Start").click()
         expect(page.locator("h1")).to_have_text("Run")
         (run,) = console.served.platform.call("GET", f"{runs.path}/runs").json["runs"]
-        assert run["capNanoUsd"] == 50_000_000
+        assert run["capNanoUsd"] == cap
         ended = runs.finish(run)
         expect(stat(page, "Status")).to_have_text("completed")
         expect(page.locator(".shares-legend li").first).to_contain_text(
@@ -189,22 +201,69 @@ def test_what_is_undefined_is_no_number_and_too_few_labels_claim_nothing(console
     deck.label(dict.fromkeys(deck.samples, 1))
     deck.judged(dict.fromkeys(deck.samples, 1))
     page = console.open(of_grader(deck, "/agreement"))
+    page.get_by_role("button", name="Read it, and spend a look").click()
     expect(stat(page, "κ with people")).to_have_text("undefined")
     expect(page.locator(".notice")).to_contain_text("Nothing can be claimed yet")
     expect(page.locator(".stat").first).to_contain_text("all is at one level")
 
 
 def test_pages_spend_no_look_that_nobody_asked_for(console, measured):
-    """Only agreement and means do, of the version that is chosen there."""
+    """Only who presses the button for agreement or means does, of the version that it names."""
     platform = console.served.platform
     page = console.open(f"#/decks/{measured.id}")
-    for view in ("", "/disagreements", "/patterns", "/fix", "/published", "/results?version=2"):
+    for view in ("", *VIEWS):
         console.go(page, of_grader(measured, view))
     console.go(page, "#/decks")
     expect(table(page, "Decks").first).to_contain_text("not read yet")
     assert platform.call("GET", "/api/v1/decks").json["decks"][0]["agreement"] == []
     asked = {one.path.rpartition("/")[2] for one in console.served.received}
     assert asked.isdisjoint({"agreement", "means"})
+
+    def looks():
+        return measured.get("edits")["looks"]
+
+    console.go(page, of_grader(measured, "/agreement"))
+    expect(page.locator("main")).to_contain_text("spends a look at the held-out labels")
+    assert looks() == 0
+    page.get_by_role("button", name="Read it, and spend a look").click()
+    expect(stat(page, "Look")).to_have_text("0")
+    assert len(measured.get("agreement")["agreement"]["looked"]) == 1
+    # Another version is read by nobody who only chooses it; back to the first is free.
+    measured.judged(dict.fromkeys(measured.samples, 1))
+    page.get_by_label("Version", exact=True).select_option("1")
+    expect(page.locator("main h2").first).to_have_text("Version 1 is not read yet")
+    expect(page.locator("main")).to_contain_text("κ of version 2 was")
+    assert measured.get("agreement")["agreement"]["looked"] == [2]
+    page.get_by_role("button", name="Read it, and spend a look").click()
+    expect(stat(page, "Look")).to_have_text("1")
+    assert measured.get("agreement")["agreement"]["looked"] == [1, 2]
+    page.get_by_label("Version", exact=True).select_option("2")
+    expect(stat(page, "Look")).to_have_text("0")
+    # Opened anew, what was read is there, and costs nothing.
+    page.reload()
+    expect(stat(page, "Look")).to_have_text("0")
+    assert looks() == 1
+
+
+def test_versions_of_edits_that_are_not_accepted_cannot_be_chosen(console):
+    with ledger(console.served.platform) as made:
+        deck = EditedDeck(made, number=24)
+        deck.label(list(deck.samples))
+        deck.replay(deck.propose("good"), "development")
+        where = f"#/decks/{deck.deck_id}/graders/{deck.grader_id}"
+        page = console.open(where)
+        expect(table(page, "Versions").first.locator(".badge")).to_have_text("candidate")
+        expect(page.get_by_role("button", name="Make current")).to_have_count(0)
+        console.go(page, f"{where}/agreement")
+        expect(page.get_by_label("Version", exact=True).locator("option")).to_have_text(
+            ["current (1)", "1"]
+        )
+        page.get_by_role("button", name="Read it, and spend a look").click()
+        expect(page.get_by_role("region", name="Agreement by version")).to_be_visible()
+        expect(page.locator("main")).not_to_contain_text("not looked at")
+        console.go(page, f"{where}/results")
+        options = page.get_by_label("Version", exact=True).locator("option")
+        expect(options).to_have_text(["current (1)", "2", "1"])
 
 
 def test_the_matrix_filters_disagreements_and_leads_to_what_is_done_about_them(console, measured):

@@ -41,7 +41,7 @@ def test_an_edit_is_proposed_replayed_accepted_and_rolled_back(console, deck):
     (change,) = deck.patch("good")
     criteria = deck.grader()["rubric"]["criteria"]
     page = console.open(fixing(deck))
-    expect(page.locator(".empty")).to_contain_text("autotune decks edits propose")
+    expect(page.locator(".empty")).to_contain_text("autotune decks propose")
     expect(stat(page, "Looks spent")).to_have_text("0")
     expect(stat(page, "Level of the next")).to_have_text("0.025")
     page.get_by_role("link", name="Propose an edit").click()
@@ -87,11 +87,14 @@ def test_an_edit_is_proposed_replayed_accepted_and_rolled_back(console, deck):
     scored = effect["scored"]
     shares = [percent(scored[name] / scored["n"]) for name in ("old", "new")]
     bias = [difference(effect["bias"][name]) for name in ("old", "new")]
+    apart = effect["inapplicable"]
     for told in (
         f"Δ {delta}, {low} to {high}",
         f"Share with a level{shares[0]} → {shares[1]}",
         f"Bias{bias[0]} → {bias[1]}",
         f"Newly called positive, though at -3 or -2{effect['newlyPositive']}",
+        f"With a level, though the question does not apply{apart['old']} → {apart['new']}",
+        f"{effect['groups']}, worth {effect['effectiveGroups']:.1f} of equal size",
         f"Δ that so many labels would find{difference(effect['detectable'])}",
         "Look1, of level 0.025",
         "It agrees better with people, by more than chance explains",
@@ -152,6 +155,44 @@ def test_what_does_harm_is_told_and_can_only_be_rejected(console):
         page.get_by_role("button", name="Propose").click()
         expect(page.locator(".trouble")).to_be_visible()
         expect(page.get_by_label("Level +3")).to_have_value("x " * 9_000)
+
+
+CHANGED = {"outcome": "needs_consent", "refusals": [], "otherModel": 4, "newlyPositive": 0}
+
+
+@pytest.mark.parametrize(
+    ("newly_positive", "scored", "asked"),
+    [
+        (0, 3, "2 more samples get a level, to which the question does not apply, as people say."),
+        (1, 1, "1 sample that people put at -3 or -2 is newly called positive."),
+        (2, 2, "2 samples that people put at -3 or -2 are newly called positive; 1 more sample "),
+    ],
+)
+def test_consent_is_asked_for_what_needs_it(console, deck, newly_positive, scored, asked):
+    deck.measure("good")
+    page = console.open()
+
+    def tell(route):
+        """The service's answer, with figures that need consent for another reason."""
+        answer = route.fetch()
+        listed = answer.json()
+        effect = listed["edits"][0]["effect"]
+        apart = {"n": 9, "old": 1, "new": scored, "holds": True}
+        effect.update(CHANGED, newlyPositive=newly_positive, inapplicable=apart)
+        route.fulfill(response=answer, json=listed)
+
+    page.route("**/edits?*", tell)
+    console.go(page, fixing(deck))
+    held_out = page.get_by_label("On the half that is held out")
+    expect(held_out).to_contain_text(f"It needs your consent: {asked}")
+    expect(held_out).to_contain_text(
+        f"With a level, though the question does not apply1 → {scored} of 9"
+    )
+    expect(held_out).to_contain_text("Left out, as no model judged both4")
+    expect(held_out).not_to_contain_text("0 samples")
+    page.get_by_role("button", name="Accept").click()
+    expect(page.locator("dialog .notice")).to_contain_text(asked)
+    expect(page.locator("dialog .notice")).not_to_contain_text("0 samples")
 
 
 def test_a_look_is_not_spent_while_labels_are_too_few(console):

@@ -55,6 +55,96 @@ def test_a_grader_is_published_with_its_calibration_and_says_why_it_has_none(con
     ]
 
 
+def test_what_a_judge_is_measured_on_is_judged_again_from_where_that_is_told(console, deck):
+    deck.label(deck.grader_id)
+    deck.publish(deck.grader_id)
+    page = console.open(published(deck))
+    page.get_by_role("button", name="Judge labelled samples again").click()
+    dialog = page.locator("dialog")
+    expect(dialog.get_by_label("Which samples")).to_have_value("labelled")
+    dialog.get_by_role("button", name="What does it cost?").click()
+    expect(dialog).to_contain_text("Judgements to pay63")
+    dialog.get_by_role("button", name="Start").click()
+    expect(page.locator("h1")).to_have_text("Run")
+    newest = deck.platform.call("GET", f"{deck.path}/runs").json["runs"][0]
+    assert (newest["repeat"], newest["samples"]) == (True, 63)
+
+
+@pytest.mark.parametrize(
+    ("reason", "on_grader", "on_published"),
+    [
+        ("drifted", "calibration suspended", "20 fresh labels 3 are within one level"),
+        ("other_prompt", "not calibrated: other prompt", "under another system prompt"),
+    ],
+)
+def test_a_calibration_that_counts_no_more_is_told(console, deck, reason, on_grader, on_published):
+    deck.label(deck.grader_id)
+    deck.publish(deck.grader_id)
+    where = f"#/decks/{deck.deck_id}/graders/{deck.grader_id}"
+    page = console.open(where)
+    expect(page.locator(".facts")).to_contain_text("version 1 calibrated")
+
+    def tell(route):
+        """The service's answer, as if the judge counted no more."""
+        answer = route.fetch()
+        told = answer.json()
+        told["grader"]["uncalibratedBecause"] = reason
+        if reason == "drifted":
+            suspended = {"labels": 20, "hits": 3, "predicted": 0.9, "probability": 0.001}
+            suspended["at"] = told["grader"]["published"]["at"]
+            told["grader"]["calibration"]["suspended"] = suspended
+        route.fulfill(response=answer, json=told)
+
+    page.route(f"**/graders/{deck.grader_id}", tell)
+    page.reload()
+    expect(page.locator(".facts")).to_contain_text(on_grader)
+    console.go(page, published(deck))
+    expect(page.locator("main")).to_contain_text(on_published)
+
+
+def test_the_next_useful_step_goes_on_to_a_task(console, deck):
+    page = console.open(f"#/decks/{deck.deck_id}")
+    of = f"#/decks/{deck.deck_id}/graders/{deck.grader_id}"
+
+    def expect_step(text, href):
+        page.reload()
+        step = page.locator(".waits a")
+        expect(step).to_contain_text(text)
+        expect(step).to_have_attribute("href", href)
+
+    label = f"#/labelling/{deck.deck_id}/{deck.grader_id}"
+    expect_step("Label samples", label)
+    deck.label(deck.grader_id)
+    expect_step("Read how far the judge agrees", f"{of}/agreement")
+    path = f"{deck.path}/graders/{deck.grader_id}"
+    assert deck.platform.call("GET", f"{path}/agreement").status == 200
+    expect_step("Publish the grader", f"{of}/published")
+    deck.publish(deck.grader_id)
+    expect_step("Have a task score by", "#/tasks")
+
+
+def test_a_judge_that_agrees_too_little_is_to_be_fixed(console, deck):
+    deck.label(deck.grader_id, miss=1)
+    path = f"{deck.path}/graders/{deck.grader_id}"
+
+    def tell(route):
+        """The service's answer, with a judge that agrees less, or of which less is known."""
+        answer = route.fetch()
+        told = answer.json()
+        told["deck"]["agreement"][0].update(changes)
+        route.fulfill(response=answer, json=told)
+
+    assert deck.platform.call("GET", f"{path}/agreement").json["agreement"]["sufficient"]
+    page = console.open()
+    page.route(f"**/api/v1/decks/{deck.deck_id}", tell)
+    changes = {"low": 0.399}
+    console.go(page, f"#/decks/{deck.deck_id}")
+    expect(page.locator(".waits")).to_contain_text("Fix the rubric")
+    changes = {"low": None, "sufficient": False}
+    page.reload()
+    expect(page.locator(".waits")).to_contain_text("See why nothing can be claimed")
+
+
 def test_the_three_means_stand_beside_each_other_once_somebody_asks(console, deck):
     deck.label(deck.grader_id)
     page = console.open(published(deck))

@@ -35,11 +35,16 @@ def test_an_unmatched_prompt_becomes_a_deck_that_has_its_calls(console):
     expect(page.locator("h1")).to_have_text("translations")
     expect(stat(page, "Samples")).to_have_text("2")
     assert [one["id"] for one in prompts(console)] == [second]
+    expect(page.locator("main")).to_contain_text("1 prompt of captured calls has no deck.")
+    expect(page.get_by_role("link", name="Unmatched prompts")).to_have_attribute(
+        "href", "#/decks/unmatched"
+    )
 
     console.go(page, "#/decks")
     page.get_by_role("link", name="Unmatched prompts").click()
     page.get_by_role("button", name=f"Dismiss {second}").click()
     expect(page.locator("dialog")).to_contain_text("its count of 1")
+    expect(page.locator("dialog")).to_contain_text("it is not listed for 90 days")
     page.locator("dialog").get_by_role("button", name="Dismiss").click()
     expect(page.locator(".empty")).to_contain_text("No unmatched prompts")
     assert prompts(console) == []

@@ -1,5 +1,7 @@
 """What a page of the console shows, as tests compare it with the API."""
 
+from decimal import ROUND_HALF_UP, Decimal
+
 from playwright.sync_api import Locator, Page, expect
 
 NOTHING = "\N{EN DASH}"
@@ -17,12 +19,17 @@ def stat(page: Page, label: str) -> Locator:
 
 def score(value: float | None) -> str:
     """Return a score as pages show it."""
-    return NOTHING if value is None else f"{value:.3f}"
+    return NOTHING if value is None else f"{_rounded(value):.3f}"
+
+
+def _rounded(value: float) -> Decimal:
+    """Round as browsers do: half away from 0, of the decimal that is written."""
+    return Decimal(str(value)).quantize(Decimal("0.001"), ROUND_HALF_UP)
 
 
 def difference(value: float) -> str:
     """Return a difference of scores as pages show it."""
-    return f"{value:+.3f}".replace("+0.000", "0.000")
+    return f"{_rounded(value):+.3f}".replace("+0.000", "0.000").replace("-0.000", "0.000")
 
 
 def percent(share: float) -> str:

@@ -5,37 +5,67 @@ import { Field } from "../../components/field.js";
 import { LevelMark } from "../../components/levels.js";
 import { FactsToCome, Section, Stat, Stats } from "../../components/page.js";
 import { Table } from "../../components/table.js";
+import { Time } from "../../components/time.js";
 import { Trouble } from "../../components/trouble.js";
 import { count, difference, percent, score } from "../../format.js";
-import { html } from "../../preact.js";
+import { html, useEffect, useState } from "../../preact.js";
 import { go, link } from "../../router.js";
 import { GraderPage } from "./frame.js";
-import { biasText, insufficientText, intervalText, undefinedText } from "./measures.js";
-import { useGrader, versionOptions } from "./version-choice.js";
+import { agreementText, biasText, insufficientText, intervalText, undefinedText } from "./measures.js";
+import { acceptedOptions, acceptedVersions, useGrader } from "./version-choice.js";
 
 const VERSIONS_SHOWN = 5;
 
+/** Reads only what spends no look, until somebody asks for more. */
 export function Agreement({ deckId, id, query }) {
   const path = ["decks", deckId, "graders", id, "agreement"];
   const of = `decks/${deckId}/graders/${id}`;
   const which = useGrader(deckId, id);
-  const { data, problem, again } = useApi(`${of}/agreement`, { version: query.version });
+  const deck = useApi(`decks/${deckId}`);
+  const edits = useApi(`${of}/edits`, { limit: 1 });
+  const [asked, setAsked] = useState([]);
+  const noted = deck.data?.deck.agreement.find(({ graderId }) => graderId === id);
+  // By its number: what is the current version when somebody comes back is another question.
+  const version = query.version ? Number(query.version) : which.grader?.version;
+  const isFree = asked.includes(version) || (noted?.version === version && noted?.n > 0);
+  const { data, problem, again } = useApi(isFree ? `${of}/agreement` : null, { version });
   const found = data?.agreement;
-  const isThere = found && which.isThere;
-  const told = problem ?? which.problem;
+  useEffect(() => {
+    if (!found) return;
+    setAsked((old) => [...old, found.version, ...found.looked]); // these have their look
+    deck.again();
+    edits.again();
+  }, [found]);
+  const before = [which, deck, edits];
+  const broken = before.find((one) => one.problem);
+  const isKnown = which.isThere && deck.data && edits.data;
+  const isThere = isKnown && (found || !isFree || problem);
   return html`
     <${GraderPage} deckId=${deckId} id=${id} open="Agreement" title=${which.grader?.name ?? "Grader"} about="On drawn samples that are held out: nobody looked at them to change the rubric.">
-      <${Trouble} problem=${told} again=${problem ? again : which.again} />
-      ${!isThere && !told && html`<${FactsToCome} />`}
+      <${Trouble} problem=${broken?.problem ?? problem} again=${broken ? broken.again : again} />
+      ${!isThere && !broken && html`<${FactsToCome} />`}
       ${isThere && html`
         <div class="filters">
-          <${Field} label="Version" name="version" value=${query.version ?? ""} onInput=${(version) => go(path, { version })} options=${versionOptions(which)} />
+          <${Field} label="Version" name="version" value=${query.version ?? ""} onInput=${(chosen) => go(path, { version: chosen })} options=${acceptedOptions(which)} />
         </div>
-        <${Claim} found=${found} />
-        <${ByVersion} of=${of} path=${path} found=${found} newest=${which.newest} />
-        <${People} ceiling=${found.ceiling} />
-        <${Bias} found=${found} />
-        <${Applies} found=${found} />`}
+        ${!isFree && html`<${Unread} version=${version} noted=${noted} looks=${edits.data.looks} onRead=${() => setAsked((old) => [...old, version])} />`}
+        ${found && html`
+          <${Claim} found=${found} />
+          <${ByVersion} of=${of} path=${path} found=${found} which=${which} />
+          <${People} ceiling=${found.ceiling} />
+          <${Bias} found=${found} />
+          <${Applies} found=${found} />`}`}
+    <//>
+  `;
+}
+
+// What is known for nothing, and what more would cost.
+function Unread({ version, noted, looks, onRead }) {
+  return html`
+    <${Section} title=${`Version ${version} is not read yet`}>
+      ${noted && html`<p class="note">κ of version ${count(noted.version)} was ${agreementText(noted)}, of ${count(noted.n)} pairs, when it was read <${Time} at=${noted.at} relative />.</p>`}
+      <p>To read how far it agrees with people spends a look at the held-out labels, where it has none yet: it is counted for good. ${looks === 0 ? "The first costs nothing" : html`${count(looks)} ${looks === 1 ? "is" : "are"} counted already`}; each one after it makes intervals wider.</p>
+      <button type="button" class="primary" onClick=${onRead}>Read it, and spend a look</button>
     <//>
   `;
 }
@@ -62,13 +92,14 @@ function Claim({ found }) {
 }
 
 // Others than those that were looked at wait for somebody who spends a look on them.
-function ByVersion({ of, path, found: { version: shown, looked, ceiling }, newest }) {
+function ByVersion({ of, path, found: { version: shown, looked, ceiling }, which }) {
   const others = looked.filter((version) => version !== shown).toReversed();
   const numbers = [shown, ...others].slice(0, VERSIONS_SHOWN).sort((one, other) => other - one);
   // As many hooks each time, whatever there is.
   const asked = Array.from({ length: VERSIONS_SHOWN }, (_, index) => useApi(numbers[index] ? `${of}/agreement` : null, { version: numbers[index] }));
   const wanted = asked.slice(0, numbers.length);
-  const rest = newest - new Set([shown, ...looked]).size;
+  // An edit that is not accepted says itself what it changes: its version is not read here.
+  const rest = acceptedVersions(which).filter((one) => one !== shown && !looked.includes(one)).length;
   const columns = [
     { name: "version", title: "Version", width: 5.5, cell: ({ version }) => html`<a href=${link(path, { version })}>${version}</a>` },
     { name: "look", title: "Look", width: 4.5, numeric: true, cell: ({ look }) => count(look) },
@@ -83,7 +114,7 @@ function ByVersion({ of, path, found: { version: shown, looked, ceiling }, newes
     <${Section} title="By version">
       <${Table} label="Agreement by version" columns=${columns} rows=${rows} id=${({ version }) => version} isOpen=${({ version }) => version === shown}
         problem=${wanted.find(({ problem }) => problem)?.problem} skeletons=${wanted.length} />
-      ${rest > 0 && html`<p class="hint">${count(rest)} ${rest === 1 ? "version was" : "versions were"} not looked at. To choose one above spends a look at the held-out labels, and each look makes intervals wider.</p>`}
+      ${rest > 0 && html`<p class="hint">${count(rest)} ${rest === 1 ? "version was" : "versions were"} not looked at. To read one spends a look at the held-out labels, and each look makes intervals wider.</p>`}
       ${ceiling.leaveOneOutKappa !== null && html`<p class="hint">The dashed line is how far one person agrees with the others: ${score(ceiling.leaveOneOutKappa)}.</p>`}
     <//>
   `;

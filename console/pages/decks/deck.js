@@ -21,8 +21,12 @@ export function Deck({ deckId }) {
   const graders = useApi(`decks/${deckId}/graders`);
   const runs = useApi(`decks/${deckId}/runs`, { limit: 1 });
   const [asked, setAsked] = useState(null);
+  const unmatched = useApi("unmatched-prompts");
   const deck = data?.deck;
-  const isThere = deck && [graders, runs].every((one) => one.data !== null || one.problem !== null);
+  const active = graders.data?.graders.find(({ status }) => status === "active");
+  const progress = useApi(active ? `decks/${deckId}/graders/${active.id}/feedback/progress` : null);
+  const parts = [graders, runs, unmatched, ...(active ? [progress] : [])];
+  const isThere = deck && parts.every((one) => one.data !== null || one.problem !== null);
   const close = () => setAsked(null);
   const changed = () => {
     close();
@@ -40,9 +44,9 @@ export function Deck({ deckId }) {
       ${!isThere && !problem && html`<${FactsToCome} />`}
       ${isThere && html`
         <${Figures} deck=${deck} runs=${runs} />
-        <${NextStep} deck=${deck} graders=${graders.data?.graders ?? []} runs=${runs.data?.runs ?? []} />
+        <${NextStep} deck=${deck} graders=${graders.data?.graders ?? []} runs=${runs.data?.runs ?? []} active=${active} rated=${progress.data?.progress.holdout} />
         <${Graders} deckId=${deckId} graders=${graders} measured=${deck.agreement} />
-        <${Prompt} deck=${deck} onDelete=${() => setAsked("delete")} />`}
+        <${Prompt} deck=${deck} unmatched=${unmatched} onDelete=${() => setAsked("delete")} />`}
     <//>
     ${asked === "grade" && html`<${StartRun} deckId=${deckId} onDone=${(run) => go(["decks", deckId, "runs", run.id])} onClose=${close} />`}
     ${(asked === "active" || asked === "archived") && html`<${ChangeStatus} deck=${deck} status=${asked} onDone=${changed} onClose=${close} />`}
@@ -62,16 +66,30 @@ function Figures({ deck, runs }) {
   `;
 }
 
-function NextStep({ deck, graders, runs }) {
+// Of the lower end of κ's interval, from which a judge is calibrated.
+const THRESHOLD = 0.4;
+const ENOUGH_LABELS = 50;
+
+function NextStep({ deck, graders, runs, active, rated }) {
   const of = ["decks", deck.id];
-  const active = graders.find(({ status }) => status === "active");
   const proposed = graders.find(({ status }) => status === "proposed");
+  const ofActive = active && [...of, "graders", active.id];
+  const label = active && ["labelling", deck.id, active.id];
+  const found = active && deck.agreement.find(({ graderId, version }) => graderId === active.id && version === active.version);
+  const published = active?.published;
+  const isTrusted = published && active.calibration && !active.calibration.suspended && !active.uncalibratedBecause;
   const steps = [
     [deck.samples === 0, [...of, "samples"], "Add samples of what a model answered to this prompt."],
     [graders.length === 0, [...of, "graders", "new"], "Write a rubric: what is good, in seven levels."],
     [!active && proposed, proposed && [...of, "graders", proposed.id], "Read the rubric, and activate it."],
     [runs.length === 0, [...of, "runs"], "Have samples graded; what it costs is said before."],
-    [active, active && ["labelling", deck.id, active.id], "Label samples, without seeing what the judge said."],
+    [active && (rated?.drawn ?? 0) < ENOUGH_LABELS, label, "Label samples, without seeing what the judge said."],
+    [active && !found, ofActive && [...ofActive, "agreement"], "Read how far the judge agrees with people."],
+    [found && !found.sufficient, ofActive && [...ofActive, "agreement"], "See why nothing can be claimed of the judge yet."],
+    [found && (found.low ?? -1) < THRESHOLD, ofActive && [...ofActive, "fix"], "Fix the rubric: the judge agrees too little with people."],
+    [found && published?.version !== active?.version, ofActive && [...ofActive, "published"], "Publish the grader, so that tasks can score by it."],
+    [published && !isTrusted, ofActive && [...ofActive, "published"], "See why what is published is not calibrated."],
+    [published, ["tasks"], "Have a task score by the grader that is published."],
   ];
   const [, to, what] = steps.find(([is]) => is) ?? [];
   return to ? html`<p class="waits">Next: <a href=${link(to)}>${what}</a></p>` : null;
@@ -103,9 +121,10 @@ function Agrees({ grader, found }) {
   return html`<span class="one-line"><a href=${to}>${agreementText(found)}</a> <span class="why">n ${count(found.n)}${old}</span></span>`;
 }
 
-function Prompt({ deck, onDelete }) {
+function Prompt({ deck, unmatched, onDelete }) {
   return html`
-    <${Section} title="System prompt" actions=${html`<a class="button" href=${link(["decks", deck.id, "versions"])}>Versions and changes</a>`}>
+    <${Section} title="System prompt" actions=${html`<span class="row-actions"><a class="button" href=${link(["decks", "unmatched"])}>Unmatched prompts</a><a class="button" href=${link(["decks", deck.id, "versions"])}>Versions and changes</a></span>`}>
+      <${WithoutDeck} deck=${deck} unmatched=${unmatched} />
       <pre class="body text" tabindex="0" role="region" aria-label="System prompt of now">${deck.systemPrompt}</pre>
       <${Facts} facts=${[
         ["About", deck.description],
@@ -116,6 +135,17 @@ function Prompt({ deck, onDelete }) {
       ]} />
       <button type="button" onClick=${onDelete}>Delete the deck</button>
     <//>
+  `;
+}
+
+// Captured calls that may have been meant for this deck.
+function WithoutDeck({ deck, unmatched: { data, problem, again } }) {
+  if (problem) return html`<${Trouble} problem=${problem} again=${again} />`;
+  const { prompts } = data;
+  if (prompts.length === 0) return null;
+  const tied = prompts.filter(({ tiedDeckIds }) => tiedDeckIds.includes(deck.id));
+  return html`
+    <p class="note">${count(prompts.length)} ${prompts.length === 1 ? "prompt" : "prompts"} of captured calls ${prompts.length === 1 ? "has" : "have"} no deck${tied.length === 0 ? "" : html`; ${count(tied.length)} ${tied.length === 1 ? "is" : "are"} as much this one’s as another’s: ${tied.map(({ id, excerpt }) => html` <a key=${id} href=${link(["decks", "unmatched", id])}>${excerpt || "(empty)"}</a>`)}`}.</p>
   `;
 }
 

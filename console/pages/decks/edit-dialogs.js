@@ -7,9 +7,10 @@ import { Facts } from "../../components/page.js";
 import { count, nanoDollars } from "../../format.js";
 import { html, useState } from "../../preact.js";
 import { capOf } from "./asked-model.js";
+import { consentText } from "./measures.js";
 
 const HALVES = { development: "development half", holdout: "held-out half" };
-const BEFOREHAND = [["", "to be decided once it is measured"], ["yes", "accepted by itself, if the figures allow it and nothing is newly positive"]];
+const BEFOREHAND = [["", "to be decided once it is measured"], ["yes", "accepted by itself, if the figures allow it and no consent is needed"]];
 
 /** Says what a replay costs, and which look it spends, before it is started. */
 export function Replay({ of, edit, split, onDone, onClose }) {
@@ -68,7 +69,6 @@ export function Decide({ of, edit, what, onDone, onClose }) {
   const [isConsent, setConsent] = useState(false);
   const { act, problem, busy } = useAct();
   const [title, yes, told] = WHAT[what];
-  const positive = edit.effect?.newlyPositive ?? 0;
   const isAsked = what === "accept" && edit.effect.outcome === "needs_consent";
   const decide = async () => {
     const body = what === "accept" ? { consent: isConsent } : { reason };
@@ -78,7 +78,7 @@ export function Decide({ of, edit, what, onDone, onClose }) {
     <${FormDialog} title=${title} submit=${yes} busy=${busy} problem=${problem} onSubmit=${decide} onClose=${onClose}>
       <p>${told}</p>
       ${isAsked && html`
-        <p class="notice">${count(positive)} ${positive === 1 ? "sample that people put at -3 or -2 is" : "samples that people put at -3 or -2 are"} newly called positive.</p>
+        <p class="notice">${consentText(edit.effect)}.</p>
         <label class="check"><input type="checkbox" name="consent" checked=${isConsent} onChange=${(event) => setConsent(event.target.checked)} required /> I consent to that</label>`}
       ${what !== "accept" && html`<${Field} label="Why" name="reason" value=${reason} onInput=${setReason} problem=${problem} />`}
     <//>

@@ -8,13 +8,14 @@ import { Time } from "../../components/time.js";
 import { count, difference, level, percent, score, words } from "../../format.js";
 import { html } from "../../preact.js";
 import { link } from "../../router.js";
-import { insufficientText, undefinedText } from "./measures.js";
+import { consentText, insufficientText, undefinedText } from "./measures.js";
 
 const FIELDS = { criteria: "Criteria", notApplicableWhen: "When it does not apply", examples: "A new example" };
 const REFUSALS = {
   agrees_less: "it agrees less with people, by more than chance explains",
   scores_less: "it gives fewer samples a level, by more than two points",
   bias_grows: "its bias grows, by more than chance explains",
+  scores_inapplicable: "it gives more samples a level to which the question does not apply, by more than chance explains",
 };
 const TONES = { accepted: "good", rejected: "trouble", measured: "warning" };
 
@@ -52,7 +53,7 @@ function Change({ change }) {
 }
 
 // What both halves say.
-function common({ old, new: after, scored, newlyPositive }) {
+function common({ old, new: after, scored, inapplicable, newlyPositive, otherModel }) {
   const kappa = (it) => (it.value === null ? undefinedText(it) : score(it.value));
   const share = (it) => (scored.n === 0 ? "–" : percent(it / scored.n));
   return [
@@ -60,6 +61,9 @@ function common({ old, new: after, scored, newlyPositive }) {
     ["Samples", count(scored.n)],
     ["Share with a level", html`${share(scored.old)} → ${share(scored.new)} ${scored.holds ? "" : html`<${Badge} tone="trouble">falls<//>`}`],
     ["Newly called positive, though at -3 or -2", count(newlyPositive)],
+    // Of what was measured before these were counted, nothing.
+    ["With a level, though the question does not apply", inapplicable && html`${count(inapplicable.old)} → ${count(inapplicable.new)} of ${count(inapplicable.n)} ${inapplicable.holds ? "" : html`<${Badge} tone="trouble">grows<//>`}`],
+    ["Left out, as no model judged both", otherModel > 0 && count(otherModel)],
   ];
 }
 
@@ -86,6 +90,7 @@ function Effect({ effect }) {
         ...common(effect),
         ["Bias", html`${biasOf(bias.old)} → ${biasOf(bias.new)} ${bias.holds ? "" : html`<${Badge} tone="trouble">grows<//>`}`],
         ["Δ that so many labels would find", effect.detectable === null ? "none" : difference(effect.detectable)],
+        ["Groups of samples", effect.effectiveGroups === null ? count(effect.groups) : `${count(effect.groups)}, worth ${effect.effectiveGroups.toFixed(1)} of equal size`],
         ["Look", `${count(effect.look)}, of level ${alpha}`],
       ]} />
       <p><b>${outcomeOf(effect)}</b></p>
@@ -96,11 +101,12 @@ function Effect({ effect }) {
 const biasOf = (value) => (value === null ? "undefined" : difference(value));
 
 /** What the figures mean for an edit, in words. */
-export function outcomeOf({ outcome, refusals, newlyPositive, insufficientBecause }) {
+export function outcomeOf(effect) {
+  const { outcome, refusals, insufficientBecause } = effect;
   const better = "It agrees better with people, by more than chance explains";
   const told = {
     acceptable: `${better}.`,
-    needs_consent: `${better}, and calls ${count(newlyPositive)} ${newlyPositive === 1 ? "sample" : "samples"} positive that people put at -3 or -2: that needs your consent.`,
+    needs_consent: `${better}. It needs your consent: ${consentText(effect)}.`,
     refused: `It is refused: ${refusals.map((it) => REFUSALS[it] ?? words(it)).join("; ")}.`,
     no_evidence: "No evidence: the difference may be chance.",
     insufficient: insufficientText({ sufficient: false, insufficientBecause }),

@@ -55,7 +55,7 @@ export function Fix({ deckId, id, query }) {
         <${Looks} grader=${grader} looks=${edits.data} />
         <${Proposal} proposal=${proposal.data.proposal} />
         <${Section} title="Edits">
-          ${edits.data.edits.length === 0 && html`<${Empty} title="No edits" command=${`autotune decks edits propose ${deckId} ${id} edit.json`}>An edit replaces a passage of the rubric. It changes nothing before it is accepted.<//>`}
+          ${edits.data.edits.length === 0 && html`<${Empty} title="No edits" command=${`autotune decks propose ${deckId} ${id} edit.json`}>An edit replaces a passage of the rubric. It changes nothing before it is accepted.<//>`}
           ${edits.data.edits.map((edit) => html`<${Edit} key=${edit.id} edit=${edit} current=${grader.version} ask=${(what) => setAsked({ what, edit })} />`)}
           <${Pager} path=${[...path, "fix"]} query=${query} nextToken=${edits.data.nextToken} />
         <//>

@@ -11,7 +11,7 @@ import { Table } from "../../components/table.js";
 import { TextDifference } from "../../components/text-difference.js";
 import { Time } from "../../components/time.js";
 import { Trouble } from "../../components/trouble.js";
-import { count, level, percent } from "../../format.js";
+import { count, level, percent, words } from "../../format.js";
 import { html, useState } from "../../preact.js";
 import { go, link } from "../../router.js";
 import { GraderPage } from "./frame.js";
@@ -87,6 +87,7 @@ function Rubric({ grader, ask }) {
       ["Connection", judge && html`<a href=${link(["ledger", "connections", judge.connectionId])}><code>${judge.connectionId}</code></a>`],
       ["Parameters", judge && html`<code>${JSON.stringify(judge.params)}</code>`],
       ["Rated by several people", `${percent(grader.sharedShare)} of samples, by ${grader.sharedRaters}`],
+      ["Published", grader.published && html`<a href=${link(["decks", grader.deckId, "graders", grader.id, "published"])}>version ${count(grader.published.version)}</a> ${calibrationMark(grader)}`],
       ["Digest", html`<code>${grader.digest.slice(0, 16)}</code>`],
     ]} />
     <div class="row-actions">
@@ -96,14 +97,21 @@ function Rubric({ grader, ask }) {
   `;
 }
 
+// Whether tasks may trust what is published.
+function calibrationMark({ calibration, uncalibratedBecause }) {
+  if (calibration?.suspended) return html`<${Badge} tone="trouble">calibration suspended<//>`;
+  if (uncalibratedBecause) return html`<${Badge} tone="warning">not calibrated: ${words(uncalibratedBecause)}<//>`;
+  return html`<${Badge} tone="good">calibrated<//>`;
+}
+
 function Versions({ grader, versions, query, ask }) {
   const path = ["decks", grader.deckId, "graders", grader.id];
   const columns = [
-    { name: "version", title: "Version", width: 8, cell: ({ version }) => html`${count(version)} ${version === grader.version && html`<${Badge} tone="good">current<//>`}` },
+    { name: "version", title: "Version", width: 8, cell: ({ version, candidate }) => html`${count(version)} ${version === grader.version && html`<${Badge} tone="good">current<//>`}${candidate && html`<${Badge}>candidate<//>`}` },
     { name: "note", title: "Note", width: 16, cell: ({ note }) => note || html`<span class="nothing">–</span>` },
     { name: "change", title: "", width: 8, cell: ({ version, parent }) => parent && html`<a href=${link(path, { a: parent, b: version })}>What changed</a>` },
     { name: "createdAt", title: "Made", width: 7, cell: ({ createdAt }) => html`<${Time} at=${createdAt} relative />` },
-    { name: "use", title: "", width: 9, cell: ({ version }) => version !== grader.version && html`<button type="button" onClick=${() => ask(version)} aria-label=${`Make current: version ${version}`}>Make current</button>` },
+    { name: "use", title: "", width: 9, cell: ({ version, candidate }) => version !== grader.version && !candidate && html`<button type="button" onClick=${() => ask(version)} aria-label=${`Make current: version ${version}`}>Make current</button>` },
     { name: "author", title: "By", width: 16.5, cell: ({ author }) => html`<code>${author}</code>` },
   ];
   return html`

@@ -1,6 +1,6 @@
 // How measures of agreement are said: with their interval, and where there is none, why.
 
-import { difference, score } from "../../format.js";
+import { count, difference, score } from "../../format.js";
 
 const UNDEFINED = { no_pairs: "nothing to compare yet", one_level_only: "all is at one level" };
 const NO_INTERVAL = {
@@ -13,6 +13,7 @@ const NO_INTERVAL = {
 const INSUFFICIENT = {
   few_labels: "Fewer than 50 drawn, held-out samples have a label and a judge’s level. Nothing can be claimed yet.",
   many_open: "More than 5 % of the drawn samples have no truth: people are apart on them, or left them. Nothing can be claimed until somebody decides.",
+  other_model: "Too many samples were judged by one model before and by another after. Nothing can be claimed.",
   few_outside_commonest_level: "Fewer than 15 of them are outside the commonest level. Nothing can be claimed yet.",
 };
 
@@ -43,6 +44,16 @@ export function intervalText({ low, high, noIntervalBecause }, show = score) {
 /** "+0.250, 0.100 to 0.400" of a mean of judge minus person. */
 export function biasText(mean) {
   return mean.value === null ? "undefined" : `${difference(mean.value)}, ${intervalText(mean, difference)}`;
+}
+
+/** What of an edit's effect a person has to consent to: "2 samples that people put at -3 or -2 are newly called positive". */
+export function consentText({ newlyPositive, inapplicable }) {
+  const more = inapplicable ? inapplicable.new - inapplicable.old : 0;
+  const told = [
+    newlyPositive > 0 && `${count(newlyPositive)} ${newlyPositive === 1 ? "sample that people put at -3 or -2 is" : "samples that people put at -3 or -2 are"} newly called positive`,
+    more > 0 && `${count(more)} more ${more === 1 ? "sample gets a level, to which" : "samples get a level, to which"} the question does not apply, as people say`,
+  ];
+  return told.filter(Boolean).join("; ");
 }
 
 /** Why nothing can be claimed, null where something can. */

@@ -15,7 +15,8 @@ import { html, useState } from "../../preact.js";
 import { go, link } from "../../router.js";
 import { GraderPage } from "./frame.js";
 import { insufficientText, intervalText } from "./measures.js";
-import { useGrader, versionOptions } from "./version-choice.js";
+import { measuredAnew, StartRun } from "./run-dialogs.js";
+import { acceptedOptions, useGrader } from "./version-choice.js";
 
 const UNCALIBRATED = {
   not_judged: "It judged no sample of the held-out half that people rated. Have the held-out half graded, and publish again.",
@@ -23,20 +24,22 @@ const UNCALIBRATED = {
   other_prompt: "Ratings are of samples of another system prompt than the deck’s. Add samples of this one, label and grade their held-out half, and publish again.",
   no_interval: "κ is undefined, or has no interval.",
   below_threshold: "The lower end of κ’s interval is below the threshold.",
-  drifted: "It was calibrated, and fresh labels speak against it. Have the held-out samples graded again, and publish again.",
+  other_prompt: "It was judged under another system prompt. Have the held-out half graded under the current one, and publish again.",
+  drifted: "It was calibrated, and fresh labels speak against it. Have the labelled samples judged again, and publish again.",
 };
 
 export function Published({ deckId, id, query }) {
   const of = `decks/${deckId}/graders/${id}`;
   const which = useGrader(deckId, id);
-  const [isAsked, setAsked] = useState(false);
+  const [asked, setAsked] = useState(null);
   const { grader, isThere, problem, again } = which;
+  const close = () => setAsked(null);
   const done = () => {
-    setAsked(false);
+    close();
     again();
   };
   const actions = isThere
-    ? html`<button type="button" class="primary" disabled=${grader.status !== "active"} onClick=${() => setAsked(true)}>Publish version ${count(grader.version)}</button>`
+    ? html`<button type="button" class="primary" disabled=${grader.status !== "active"} onClick=${() => setAsked("publish")}>Publish version ${count(grader.version)}</button>`
     : null;
   return html`
     <${GraderPage} deckId=${deckId} id=${id} open="Published" title=${grader?.name ?? "Grader"} about="By what tasks score; a deck that changes changes nothing there." actions=${actions}>
@@ -44,11 +47,12 @@ export function Published({ deckId, id, query }) {
       ${!isThere && !problem && html`<${FactsToCome} />`}
       ${isThere && html`
         ${grader.published
-          ? html`<${Snapshot} grader=${grader} /><${Calibration} grader=${grader} />`
+          ? html`<${Snapshot} grader=${grader} /><${Calibration} grader=${grader} ask=${setAsked} />`
           : html`<${Empty} title="Nothing is published" command=${`autotune decks graders publish ${deckId} ${id}`}>Publishing makes a grader of the current version, by which tasks can score, with how far its judge agrees with people.<//>`}
         <${Means} of=${of} path=${["decks", deckId, "graders", id, "published"]} which=${which} query=${query} />`}
     <//>
-    ${isAsked && html`<${Publish} of=${of} grader=${grader} onDone=${done} onClose=${() => setAsked(false)} />`}
+    ${asked === "publish" && html`<${Publish} of=${of} grader=${grader} onDone=${done} onClose=${close} />`}
+    ${asked === "again" && html`<${StartRun} deckId=${deckId} chosen=${measuredAnew(id)} onDone=${(run) => go(["decks", deckId, "runs", run.id])} onClose=${close} />`}
   `;
 }
 
@@ -77,7 +81,7 @@ function Snapshot({ grader }) {
   `;
 }
 
-function Calibration({ grader: { calibration, uncalibratedBecause } }) {
+function Calibration({ grader: { status, calibration, uncalibratedBecause }, ask }) {
   const columns = [
     { name: "level", title: "The judge says", width: 7, cell: ({ level }) => html`<${LevelMark} value=${level} />` },
     { name: "n", title: "Samples", width: 6, numeric: true, cell: ({ n }) => count(n) },
@@ -86,7 +90,7 @@ function Calibration({ grader: { calibration, uncalibratedBecause } }) {
   ];
   const suspended = calibration?.suspended;
   return html`
-    <${Section} title="Calibration">
+    <${Section} title="Calibration" actions=${status === "active" && html`<button type="button" onClick=${() => ask("again")}>Judge labelled samples again</button>`}>
       ${uncalibratedBecause && html`<p class="notice">Not calibrated. ${UNCALIBRATED[uncalibratedBecause] ?? words(uncalibratedBecause)}</p>`}
       ${suspended && html`<p class="notice">Suspended <${Time} at=${suspended.at} relative />: of ${count(suspended.labels)} fresh labels ${count(suspended.hits)} are within one level of the judge’s, where ${percent(suspended.predicted)} were predicted.</p>`}
       ${calibration && html`
@@ -117,7 +121,7 @@ function Means({ of, path, which, query }) {
       ${!isShown && html`<a class="button" href=${link(path, { ...query, means: "shown" })}>Show the means</a>`}
       ${isShown && html`
         <div class="filters">
-          <${Field} label="Version" name="version" value=${version ?? ""} onInput=${choose("version")} options=${versionOptions(which)} problem=${problem} />
+          <${Field} label="Version" name="version" value=${version ?? ""} onInput=${choose("version")} options=${acceptedOptions(which)} problem=${problem} />
         </div>
         <${Trouble} problem=${problem} again=${again} />
         ${!found && !problem && html`<${FactsToCome} />`}
@@ -130,7 +134,7 @@ function ThreeMeans({ found }) {
   const insufficient = insufficientText(found);
   const used = (name) => (found.use === name && found.sufficient ? html` <${Badge} tone="good">to be used<//>` : "");
   const rows = [
-    { id: "naive", name: "The judge alone", value: found.naive, told: "as far off as the judge", n: found.labels + found.unlabelled },
+    { id: "naive", name: "The judge alone", value: found.naive, told: "as far off as the judge", n: null },
     { id: "corrected", name: html`Corrected by labels${used("corrected")}`, value: found.corrected.value, told: intervalText(found.corrected, difference), n: found.corrected.n },
     { id: "labels_only", name: html`Labels alone${used("labels_only")}`, value: found.labelsOnly.value, told: intervalText(found.labelsOnly, difference), n: found.labelsOnly.n },
   ];
@@ -143,6 +147,6 @@ function ThreeMeans({ found }) {
   return html`
     ${insufficient && html`<p class="notice">${insufficient}</p>`}
     <${Table} label="Means" columns=${columns} rows=${rows} />
-    <p class="hint">${count(found.labels)} samples have a drawn label and a level of the judge, ${count(found.unlabelled)} its level alone. Weight of the judge in the corrected mean: ${percent(found.power)}.</p>
+    <p class="hint">${count(found.labels)} samples have a drawn label, ${count(found.unlabelled)} a level of the judge alone. Weight of the judge in the corrected mean: ${percent(found.power)}.</p>
   `;
 }

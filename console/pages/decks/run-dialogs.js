@@ -8,22 +8,29 @@ import { count, nanoDollars } from "../../format.js";
 import { html, useState } from "../../preact.js";
 
 const NANO = 1e9;
-const SPLITS = [["", "both halves"], ["development", "development"], ["holdout", "held out"]];
+const LABELLED = "labelled";
+const SAMPLES = [["", "both halves"], ["development", "development"], ["holdout", "held out"], [LABELLED, "held out, drawn and rated by people"]];
 
-/** Asks what is graded, says what that costs, and starts it: `onDone` gets the run. */
-export function StartRun({ deckId, onDone, onClose }) {
+/** What is chosen where the labelled samples of a grader are to be judged again: those that it is measured on. */
+export function measuredAnew(graderId) {
+  return { graderId, samples: LABELLED, repeat: "yes" };
+}
+
+/** Asks what is graded, says what that costs, and starts it: `onDone` gets the run; `chosen` is as of `measuredAnew`. */
+export function StartRun({ deckId, chosen, onDone, onClose }) {
   const graders = useApi(`decks/${deckId}/graders`);
-  const [entered, setEntered] = useState({ graderId: "", split: "", repeat: "" });
+  const [entered, setEntered] = useState(chosen ?? { graderId: "", samples: "", repeat: "" });
   const active = (graders.data?.graders ?? []).filter(({ status }) => status === "active");
   const body = { repeat: entered.repeat !== "" };
   if (entered.graderId) body.graderIds = [entered.graderId];
-  if (entered.split) body.split = entered.split;
+  if (entered.samples === LABELLED) body.labelled = true;
+  else if (entered.samples) body.split = entered.samples;
   const enter = (name) => (value) => setEntered((old) => ({ ...old, [name]: value }));
   return html`
     <${Costing} key=${JSON.stringify(body)} deckId=${deckId} title="Grade samples" body=${body} problem=${graders.problem} onDone=${onDone} onClose=${onClose}>
       <${Field} label="By" name="graderIds" value=${entered.graderId} onInput=${enter("graderId")} options=${[["", "all active graders"], ...active.map(({ id, name }) => [id, name])]} />
-      <${Field} label="Which samples" name="split" value=${entered.split} onInput=${enter("split")} options=${SPLITS} />
-      <${Field} label="What was judged" name="repeat" value=${entered.repeat} onInput=${enter("repeat")} options=${[["", "is not judged or paid again"], ["yes", "is judged again, twenty samples: does the judge agree with itself?"]]} />
+      <${Field} label="Which samples" name="split" value=${entered.samples} onInput=${enter("samples")} options=${SAMPLES} />
+      <${Field} label="What was judged" name="repeat" value=${entered.repeat} onInput=${enter("repeat")} options=${[["", "is not judged or paid again"], ["yes", entered.samples === LABELLED ? "is judged again, all of it: does it hold still?" : "is judged again, twenty samples: does the judge agree with itself?"]]} />
     <//>
   `;
 }

@@ -111,7 +111,7 @@ function Dismiss({ prompt, onDone, onClose }) {
   };
   return html`
     <${Confirm} title="Dismiss the prompt?" yes="Dismiss" busy=${busy} problem=${problem} onYes=${dismiss} onClose=${onClose}>
-      Its text goes, with its count of ${count(prompt.calls)} and the calls that are kept with it. If such calls come again, it is listed anew.
+      Its text goes, with its count of ${count(prompt.calls)} and the calls that are kept with it. If such calls come again, it is not listed for 90 days.
     <//>
   `;
 }

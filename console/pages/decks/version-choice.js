@@ -2,14 +2,16 @@
 
 import { useApi } from "../../api.js";
 
+const LOADED = 50; // what is older is taken for accepted, and the service says where it is not
+
 /**
  * Load a grader and the number of its newest version, which is not the current one after a rollback.
  *
- * Returns `{ grader, newest, isThere, problem, again }`.
+ * Returns `{ grader, newest, candidates, isThere, problem, again }`: `candidates` are the numbers of those of edits that are not accepted.
  */
 export function useGrader(deckId, id) {
   const one = useApi(`decks/${deckId}/graders/${id}`);
-  const versions = useApi(`decks/${deckId}/graders/${id}/versions`, { limit: 1 });
+  const versions = useApi(`decks/${deckId}/graders/${id}/versions`, { limit: LOADED });
   const again = () => {
     one.again();
     versions.again();
@@ -17,6 +19,7 @@ export function useGrader(deckId, id) {
   return {
     grader: one.data?.grader ?? null,
     newest: versions.data?.versions[0]?.version ?? null,
+    candidates: (versions.data?.versions ?? []).filter(({ candidate }) => candidate).map(({ version }) => version),
     isThere: one.data !== null && versions.data !== null,
     problem: one.problem ?? versions.problem,
     again,
@@ -24,8 +27,25 @@ export function useGrader(deckId, id) {
 }
 
 /** The versions of a grader as options of a field, the newest first; "" is the current one. */
-export function versionOptions({ grader, newest }) {
-  if (!grader || !newest) return [["", "current"]];
-  const numbers = Array.from({ length: newest }, (_, index) => index + 1).toReversed();
+export function versionOptions(which) {
+  return optionsOf(which, numbersOf(which));
+}
+
+/** The same without versions of edits that are not accepted. */
+export function acceptedOptions(which) {
+  return optionsOf(which, acceptedVersions(which));
+}
+
+/** The numbers of versions but those of edits that are not accepted, the newest first. */
+export function acceptedVersions(which) {
+  return numbersOf(which).filter((one) => !which.candidates.includes(one));
+}
+
+function numbersOf({ newest }) {
+  return Array.from({ length: newest ?? 0 }, (_, index) => index + 1).toReversed();
+}
+
+function optionsOf({ grader }, numbers) {
+  if (!grader || numbers.length === 0) return [["", "current"]];
   return [["", `current (${grader.version})`], ...numbers.map((one) => [String(one), String(one)])];
 }

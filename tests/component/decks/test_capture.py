@@ -97,6 +97,7 @@ def test_a_call_becomes_a_sample_of_the_deck_whose_prompt_it_has(compatible: Com
     assert found["response"] == answer
     assert (found["collection"], found["provider"]) == ("telemetry", "simulated")
     assert found["metadata"] == {"team": "a", "user": "u1"}
+    assert found["request"]["metadata"] == {"user": "u1"}, "nor of the request is more stored"
 
 
 def test_a_call_that_is_handed_over_twice_is_one_sample(compatible: Compatible) -> None:

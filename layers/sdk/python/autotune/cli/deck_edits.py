@@ -188,7 +188,11 @@ def accept(
     *,
     consent: Annotated[
         bool,
-        typer.Option("--consent", help="To clearly bad samples that are newly called positive."),
+        typer.Option(
+            "--consent",
+            help="To clearly bad samples that are newly called positive, and to levels where the "
+            "question does not apply.",
+        ),
     ] = False,
 ) -> None:
     """Make the edited version the current one, if what was measured allows it."""

@@ -182,7 +182,8 @@ def accept_edit(
     """Make the edited version the current one.
 
     Args:
-        consent: to clearly bad samples that are newly called positive.
+        consent: to clearly bad samples that are newly called positive, and to
+            levels where the question does not apply.
 
     Raises:
         NotFoundError: there is no such deck in this organisation, or no such grader or edit of it.

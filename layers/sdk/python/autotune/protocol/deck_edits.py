@@ -138,7 +138,8 @@ class AcceptEditRequest(types.RequestModel):
     """Makes the edited version the current one.
 
     Attributes:
-        consent: the person consents to clearly bad samples that are newly called positive.
+        consent: the person consents to clearly bad samples that are newly called positive, and to
+            levels where the question does not apply.
     """
 
     consent: bool = False
@@ -179,7 +180,7 @@ class DeckEdit(types.ResponseModel):
         look: which look at the held-out labels it is; it was spent when that replay began.
         trial: what it changes on the development half.
         effect: what it changes on the held-out half.
-        consented: whether a person consented to what is newly called positive.
+        consented: whether a person consented to what needed it.
         reason: why it was rejected or taken back.
         erased: samples that were deleted: examples that were these have no text any more.
     """

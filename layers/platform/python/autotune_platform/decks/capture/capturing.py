@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from typing import Any
 
 from aws_lambda_powertools import Logger
 
@@ -55,7 +56,7 @@ class Capturing:
             organization_id,
             source_id=response_id,
             deck_id=row.deck_id,
-            request=redacted({"model": row.model, **chat.request}, settings.redactions),
+            request=redacted(_without_others(settings, chat), settings.redactions),
             response=redacted(chat.response, settings.redactions),
             provider=row.provider,
             model=row.served_model or row.model,
@@ -65,6 +66,16 @@ class Capturing:
         )
         if taken.fault is not None:
             logger.info("a call is no sample", llm_request_id=row.id, reason=taken.fault)
+
+
+def _without_others(settings: CaptureSettings, chat: PassedChat) -> dict[str, Any]:
+    """Return what was asked, of whose metadata no more is stored than is kept."""
+    asked = {"model": chat.row.model, **chat.request}
+    given = asked.pop("metadata", None)
+    if isinstance(given, Mapping):
+        kept = {name: one for name, one in given.items() if name in settings.metadata_names}
+        asked |= {"metadata": kept} if kept else {}
+    return asked
 
 
 def _kept(settings: CaptureSettings, chat: PassedChat) -> dict[str, str]:

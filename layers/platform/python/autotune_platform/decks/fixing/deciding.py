@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from autotune.protocol.deck_effects import EditEffect
 from autotune_platform.access.models import Caller
 from autotune_platform.decks.fixing.models import Edit
 from autotune_platform.decks.fixing.repository import EditRepository
@@ -18,6 +19,18 @@ _WHY_NOT: Mapping[str, str] = {
     "no_evidence": "the difference that it makes may be chance",
     "insufficient": "labels are too few to claim anything",
 }
+
+
+def _asked(effect: EditEffect) -> str:
+    """Return what a person has to consent to."""
+    apart = effect.inapplicable
+    more = apart.new - apart.old if apart is not None else 0
+    asked = []
+    if effect.newly_positive:
+        asked.append(f"{effect.newly_positive} samples at -3 or -2 are newly called positive")
+    if more > 0:
+        asked.append(f"{more} more samples get a level to which the question does not apply")
+    return ", and ".join(asked)
 
 
 @part
@@ -128,10 +141,7 @@ class EditDeciding:
         if effect.outcome in _WHY_NOT:
             raise ConflictError(f"edit {edit.id} cannot be accepted: {_WHY_NOT[effect.outcome]}")
         if effect.outcome == "needs_consent" and not consent:
-            raise ConflictError(
-                f"{effect.newly_positive} samples at -3 or -2 are newly called positive; accept it "
-                "with consent if that is right"
-            )
+            raise ConflictError(f"{_asked(effect)}; accept it with consent if that is right")
         if grader.version != edit.base_version:
             raise ConflictError(
                 f"edit {edit.id} changes version {edit.base_version}, and the current one is "
