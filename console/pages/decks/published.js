@@ -24,7 +24,6 @@ const UNCALIBRATED = {
   other_prompt: "Ratings are of samples of another system prompt than the deck’s. Add samples of this one, label and grade their held-out half, and publish again.",
   no_interval: "κ is undefined, or has no interval.",
   below_threshold: "The lower end of κ’s interval is below the threshold.",
-  other_prompt: "It was judged under another system prompt. Have the held-out half graded under the current one, and publish again.",
   drifted: "It was calibrated, and fresh labels speak against it. Have the labelled samples judged again, and publish again.",
 };
 
