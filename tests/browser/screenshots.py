@@ -97,7 +97,9 @@ def filled(console: Console) -> Iterator[tuple[str, FilledDecks]]:
     platform.new_reward_url(task_id, name="GRPO run 7", modelId=MODELS[1])
     filled_reviews(platform)
     with filled_ledger(platform) as ledger, graded(platform):
-        yield task_id, filled_decks(ledger.ledger, samples=160)
+        decks = filled_decks(ledger.ledger, samples=160)
+        decks.labelled.get("agreement")  # so that its page has the figures
+        yield task_id, decks
 
 
 def answers() -> dict[str, list[dict[str, Any]]]:

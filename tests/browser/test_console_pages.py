@@ -71,6 +71,7 @@ VIEWS = {
         "#/decks/{labelled_id}/graders/{measured_id}/edit",
         "#/decks/{labelled_id}/graders/{measured_id}/results",
         "#/decks/{labelled_id}/graders/{measured_id}/agreement",
+        "#/decks/{labelled_id}/graders/{measured_id}/agreement?version=1",
         "#/decks/{labelled_id}/graders/{measured_id}/disagreements",
         "#/decks/{labelled_id}/graders/{measured_id}/patterns",
         "#/decks/{labelled_id}/graders/{measured_id}/fix",
@@ -108,6 +109,7 @@ def filled(served):
     reviews = filled_reviews(platform)
     with filled_ledger(platform) as ledger, graded(platform) as made:
         decks = filled_decks(ledger.ledger)
+        decks.labelled.get("agreement")  # its page has the figures only of what was read
         return {
             "deck_id": decks.runs.deck_id,
             "unmatched_id": decks.unmatched_id,

@@ -74,7 +74,7 @@ def test_what_a_judge_is_measured_on_is_judged_again_from_where_that_is_told(con
     ("reason", "on_grader", "on_published"),
     [
         ("drifted", "calibration suspended", "20 fresh labels 3 are within one level"),
-        ("other_prompt", "not calibrated: other prompt", "under another system prompt"),
+        ("other_prompt", "not calibrated: other prompt", "of another system prompt"),
     ],
 )
 def test_a_calibration_that_counts_no_more_is_told(console, deck, reason, on_grader, on_published):

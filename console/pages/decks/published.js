@@ -21,9 +21,9 @@ import { acceptedOptions, useGrader } from "./version-choice.js";
 const UNCALIBRATED = {
   not_judged: "It judged no sample of the held-out half that people rated. Have the held-out half graded, and publish again.",
   insufficient_labels: "People rated too few of the samples that it judged. Label more of the held-out half, and publish again.",
+  other_prompt: "Ratings are of samples of another system prompt than the deck’s. Add samples of this one, label and grade their held-out half, and publish again.",
   no_interval: "κ is undefined, or has no interval.",
   below_threshold: "The lower end of κ’s interval is below the threshold.",
-  other_prompt: "It was judged under another system prompt. Have the held-out half graded under the current one, and publish again.",
   drifted: "It was calibrated, and fresh labels speak against it. Have the labelled samples judged again, and publish again.",
 };
 

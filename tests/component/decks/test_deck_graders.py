@@ -37,7 +37,10 @@ def test_a_grader_is_made_activated_changed_and_rolled_back(
     version = second.json["version"]
     assert (second.status, version["version"], version["parent"]) == (201, 2, 1)
     assert version["digest"] != made["digest"]
+    of_deck = f"/api/v1/decks/{deck_id}"
+    assert platform.call("GET", of_deck).json["deck"]["status"] == "draft"
     active = platform.call("PATCH", path, {"status": "active", "name": "f"}).json["grader"]
+    assert platform.call("GET", of_deck).json["deck"]["status"] == "active"
     assert (active["status"], active["name"], active["version"]) == ("active", "f", 2)
     assert active["judge"]["params"]["maxTokens"] == 400
 

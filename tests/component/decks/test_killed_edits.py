@@ -1,9 +1,12 @@
 """Whatever a request about an edit is killed in: looks are spent once, and no version is lost."""
 
+import contextlib
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
+from autotune_platform.decks.fixing.deciding import EditDeciding
 from tests.support.deck_edits import EditedDeck
 from tests.support.deck_runs import items_of
 from tests.support.killing import Killer
@@ -88,3 +91,51 @@ def test_a_decision_that_is_killed_anywhere_is_made_once(deck: EditedDeck) -> No
             if answer.status == 200:
                 break
         assert now == (version, status)
+
+
+def test_an_acceptance_beforehand_outlives_who_measured(ledger: Ledger) -> None:
+    deck = EditedDeck(ledger, number=240, judge_seed=8)
+    deck.label(list(deck.samples))
+    edit_id = deck.propose("good", note="courtesy")
+    deck.replay(edit_id, "development")
+    bob = deck.platform.new_key("training_operator", principal_id="bob")
+    started = deck.platform.call(
+        "POST",
+        f"{deck.grader_path}/edits/{edit_id}/replay",
+        {"split": "holdout", "acceptIfBetter": True},
+        api_key=bob,
+    )
+    assert started.status == 202, started.text
+    lost: list[str] = []
+
+    def killed_there(self: EditDeciding, edit: Any) -> Any:
+        lost.append(edit.status)
+        raise RuntimeError("killed between measuring and accepting")
+
+    with patch.object(EditDeciding, "accepted_beforehand", killed_there):
+        deck.finish(deck.read(started.json["edit"]["runId"]))
+        with contextlib.suppress(RuntimeError):
+            deck.platform.call("GET", f"{deck.grader_path}/edits/{edit_id}")
+    assert lost, "it was measured, and not accepted"
+    found = deck.edit(edit_id)
+    assert (found["effect"]["outcome"], found["status"]) == ("acceptable", "accepted")
+    assert (found["createdBy"] == "bob", found["decidedBy"]) == (False, "bob")
+    assert deck.grader()["version"] == found["candidateVersion"]
+
+
+def test_an_acceptance_beforehand_ends_with_its_base(ledger: Ledger) -> None:
+    deck = EditedDeck(ledger, number=240, judge_seed=8)
+    deck.label(list(deck.samples))
+    edit_id = deck.propose("good", note="courtesy")
+    deck.replay(edit_id, "development")
+    started = deck.send(f"/{edit_id}/replay", {"split": "holdout", "acceptIfBetter": True})
+    rubric = deck.grader()["rubric"]
+    other = {"rubric": {**rubric, "criteria": rubric["criteria"] + " Be strict."}}
+    assert deck.platform.call("POST", f"{deck.grader_path}/versions", other).status == 201
+    deck.finish(deck.read(started.json["edit"]["runId"]))
+    found = deck.edit(edit_id)
+    assert (found["effect"]["outcome"], found["status"]) == ("acceptable", "measured")
+    back = deck.platform.call("PATCH", deck.grader_path, {"version": 1})
+    assert back.status == 200, back.text
+    assert deck.edit(edit_id)["status"] == "measured", "nobody would expect it by now"
+    assert deck.send(f"/{edit_id}/accept", {}).json["edit"]["status"] == "accepted"

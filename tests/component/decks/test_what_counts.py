@@ -108,7 +108,7 @@ def test_another_system_prompt_is_not_measured_by_samples_of_the_one_before(
     assert deck.platform.call("POST", versions, {"systemPrompt": "Write poems."}).status == 201
     other = deck.publish(grader_id)
     assert other["published"]["deckVersion"] == 2
-    assert (other["uncalibratedBecause"], other["calibration"]) == ("not_judged", None)
+    assert (other["uncalibratedBecause"], other["calibration"]) == ("other_prompt", None)
     assert not deck.registered(other)["calibrated"]
     # The prompt that it was measured under is the same one, whatever its number.
     assert deck.platform.call("POST", versions, {"systemPrompt": prompt}).status == 201
@@ -189,6 +189,57 @@ def test_who_chooses_what_to_rate_leaves_no_drawn_sample_open(platform: Platform
     for id_ in ids[40:46]:
         assert deck.adjudicate(id_, truth[id_]).status == 200
     assert deck.get("agreement")["agreement"]["sufficient"]
+
+
+def test_what_was_uploaded_as_chosen_counts_once_somebody_draws_it(platform: Platform) -> None:
+    deck = LabelledDeck(platform, samples=70, holdoutShare=1)
+    ids = list(deck.samples)
+    chosen = {id_: place % 4 for place, id_ in enumerate(ids)}
+    lines = [{"sampleId": id_, "rater": "ada", "score": n} for id_, n in chosen.items()]
+    done = deck.upload(lines).json
+    assert (done["accepted"], done["chosen"]) == (70, 70)
+    assert deck.upload(lines).json["repeated"] == 70
+    # Ada chose them: that she says otherwise later is no draw, and is not passed over.
+    drawn = [{**one, "selection": "random"} for one in lines]
+    again = deck.upload(drawn).json
+    assert (again["accepted"], again["repeated"], len(again["rejected"])) == (0, 0, 70)
+    assert again["rejected"][0]["field"] == "selection"
+    assert again["rejected"][0]["expected"].startswith("chosen, as of what this rater said first")
+    deck.judged(chosen)
+    assert deck.get("agreement")["agreement"]["labels"] == 0
+
+    # Who is dealt them, or has a file of drawn ones, has them count, by their word alone.
+    anna = platform.new_key("reviewer", principal_id="anna")
+    given = deck.get("feedback/next", api_key=anna)
+    assert (given["left"], given["next"]["selection"]) == (70, "random")
+    assert given["next"]["probability"] == pytest.approx(1 / 70)
+    first = given["next"]["sample"]["id"]
+    assert deck.rate(first, -3, api_key=anna).json["feedback"]["selection"] == "random"
+    given = deck.get("feedback/next", api_key=anna)
+    assert (given["left"], given["next"]["probability"]) == (69, pytest.approx(1 / 69))
+    others = [id_ for id_ in ids if id_ != first]
+    deck.label({id_: chosen[id_] for id_ in others}, rater="ben")
+    found = deck.get("agreement")["agreement"]
+    assert (found["labels"], found["n"], found["sufficient"]) == (70, 70, True)
+    assert found["ceiling"]["raters"] == 0, "what was chosen is in no ceiling"
+    truths = {one["sampleId"]: one for one in deck.get("truth", limit=100)["truths"]}
+    assert (truths[first]["score"], truths[first]["selection"]) == (-3, "random")
+    counted = {one["rater"]: one["counts"] for one in truths[first]["ratings"]}
+    assert counted == {"ada": False, "anna": True}
+    assert deck.get("feedback/next", api_key=anna)["left"] < 70, "what was drawn is dealt no more"
+
+
+def test_what_was_decided_about_chosen_ratings_is_no_truth_of_a_drawn_sample(
+    platform: Platform,
+) -> None:
+    deck = LabelledDeck(platform, samples=1, holdoutShare=1)
+    (id_,) = deck.samples
+    deck.label({id_: -3}, "ada", selection="chosen")
+    deck.label({id_: 3}, "bob", selection="chosen")
+    assert deck.adjudicate(id_, 3).json["truth"]["source"] == "adjudicated"
+    deck.label({id_: -1}, "eve")
+    (truth,) = deck.get("truth")["truths"]
+    assert (truth["score"], truth["source"], truth["adjudicatedBy"]) == (-1, "one_rating", None)
 
 
 def test_people_among_themselves_are_measured_where_the_judge_is(platform: Platform) -> None:

@@ -31,7 +31,9 @@ def test_labels_of_a_file_give_agreement_with_its_interval(run, deck, levels, wr
     again = run(
         "decks", "label", deck.id, deck.grader_id, file, "--rater", "ada", "--drawn", "--json"
     )
-    assert again.json_lines == [{"accepted": 0, "repeated": 150, "notBlind": 0, "rejected": 0}]
+    assert again.json_lines == [
+        {"accepted": 0, "repeated": 150, "notBlind": 0, "chosen": 0, "rejected": 0}
+    ]
     chance = random.Random(2)
     judged = {id_: min(3, score + chance.choice([0, 0, 1])) for id_, score in levels.items()}
     deck.judged(judged)
@@ -101,5 +103,5 @@ def test_lines_that_are_wrong_are_told_before_anything_is_sent_or_by_the_server(
     some = run("decks", "label", deck.id, deck.grader_id, write_jsonl(lines))
     assert some.exit_code == exit_codes.INCOMPLETE
     assert "line 3: sampleId: " in some.stderr
-    assert some.stderr.endswith("1 stored, 0 there already, 1 rejected\n")
+    assert "1 stored, 0 there already, 1 rejected; 1 of the stored are of held-out" in some.stderr
     assert "is empty" in run("decks", "label", deck.id, deck.grader_id, write_jsonl([])).stderr

@@ -167,6 +167,9 @@ def test_importing_into_a_deck_changes_what_differs_and_nothing_the_second_time(
     twice = run("decks", "import", write("c.deck.md", text + GRADER), "--into", deck_id)
     assert (twice.exit_code, "of the same name" in twice.stderr) == (exit_codes.USAGE, True)
     run("decks", "graders", "update", deck_id, tone, "--name", "Clarity")
+    shared = ("--shared-share", 0.5, "--shared-raters", 3, "--json")
+    (told,) = run("decks", "graders", "update", deck_id, tone, *shared).json_lines
+    assert (told["sharedShare"], told["sharedRaters"]) == (0.5, 3)
     twice = run("decks", "import", file, "--into", deck_id)
     assert "has several graders Clarity" in twice.stderr
 

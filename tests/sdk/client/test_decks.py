@@ -57,6 +57,11 @@ def test_a_grader_is_made_changed_rolled_back_and_deleted(client):
     back = client.decks.graders.update(deck_id, grader.id, version=1, name="f")
     assert client.decks.graders.get(deck_id, grader.id) == back
     assert client.decks.graders.list(deck_id) == [back]
+    assert (back.shared_share, back.shared_raters) == (0.2, 2)
+    shared = client.decks.graders.update(deck_id, grader.id, shared_share=0.5, shared_raters=3)
+    assert (shared.shared_share, shared.shared_raters, shared.name) == (0.5, 3, "f")
+    with pytest.raises(InvalidInputError, match="shared_raters"):
+        client.decks.graders.update(deck_id, grader.id, shared_raters=6)
     with pytest.raises(InvalidRequestError, match="judge"):
         client.decks.graders.update(deck_id, grader.id, status="active")
     client.decks.graders.delete(deck_id, grader.id)

@@ -115,11 +115,14 @@ class DeckGraderService:
     ) -> WholeGrader:
         """Rename, activate or retire a grader, or make another of its versions the current one.
 
+        A deck that is a draft is active from its first grader on that is activated.
+
         Raises:
             NotFoundError: there is no such deck or grader, or it is another organisation's.
             InvalidRequestError: it has no such version, or is to be activated without a judge.
             ConflictError: the version is of an edit that is not accepted, or the grader changed at
                 the same time.
+            UnavailableError: others keep changing the deck.
         """
         before = self._require(caller, deck_id, grader_id)
         changes: dict[str, object] = {name: value for name, value in request if value is not None}
@@ -137,6 +140,9 @@ class DeckGraderService:
             if before.status != "active":
                 self._require_judge(caller, current.judge)
         self._store(before, after)
+        if request.status == "active":
+            # Also where it is active: whoever activated it may have been killed here.
+            self.decks.take_up(caller, deck_id)
         return WholeGrader(grader=after, current=current)
 
     def delete(self, caller: Caller, deck_id: str, grader_id: str) -> None:

@@ -29,8 +29,12 @@ from autotune_platform.runtime.errors import (
     InvalidRequestError,
     NotFoundError,
     TooManyEntitiesError,
+    UnavailableError,
 )
 from autotune_platform.runtime.parts import part
+from autotune_platform.runtime.retry import BUSY
+
+_ATTEMPTS = 8
 
 
 @part
@@ -123,6 +127,21 @@ class DeckService:
         after = self._changed(before, changes)
         self._store(before, after)
         return self._whole(after)
+
+    def take_up(self, caller: Caller, deck_id: str) -> None:
+        """Make a deck active that is a draft; any other stays as it is.
+
+        Raises:
+            NotFoundError: there is none, or it is another organisation's.
+            UnavailableError: others keep changing the deck.
+        """
+        for _ in BUSY.attempts(_ATTEMPTS):
+            before = self.require(caller, deck_id)
+            if before.status != "draft":
+                return
+            if self.repository.change(before, self._changed(before, {"status": "active"})):
+                return
+        raise UnavailableError("others are changing this deck", retry_after_seconds=1)
 
     def delete(self, caller: Caller, deck_id: str) -> None:
         """Delete a deck; what belongs to it is erased within minutes.

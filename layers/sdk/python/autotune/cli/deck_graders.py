@@ -181,13 +181,25 @@ def update(
     version: Annotated[
         int | None, typer.Option(min=1, help="Make a version that exists the current one.")
     ] = None,
+    shared_share: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, help="The share of samples that several people are to rate."),
+    ] = None,
+    shared_raters: Annotated[
+        int | None, typer.Option(min=2, max=5, help="How many people rate these.")
+    ] = None,
 ) -> None:
-    """Rename a grader, or roll it back to a version.
+    """Rename a grader, roll it back to a version, or say what several people are to rate.
 
     `autotune decks import FILE.deck.md --into DECK` makes further versions.
     """
     changed = invocation.client.decks.graders.update(
-        deck_id, grader_id, name=given(name), version=given(version)
+        deck_id,
+        grader_id,
+        name=given(name),
+        version=given(version),
+        shared_share=given(shared_share),
+        shared_raters=given(shared_raters),
     )
     _show_status(invocation, changed)
 

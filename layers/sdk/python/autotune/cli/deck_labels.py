@@ -87,7 +87,7 @@ def label(
     ratings = list(_ratings(file, source, given))
     if not ratings:
         stop(f"nothing to store: {source} is empty")
-    accepted = repeated = not_blind = 0
+    accepted = repeated = not_blind = chosen = 0
     faults: list[str] = []
     waiting = iter(ratings)
     while part := list(islice(waiting, MAX_BULK_FEEDBACK)):
@@ -97,6 +97,7 @@ def label(
         accepted += done.accepted
         repeated += done.repeated
         not_blind += done.not_blind
+        chosen += done.chosen
         for one in done.rejected:
             problem = FieldProblem(field=one.field, expected=one.expected)
             faults.append(str(InvalidLineError(source, part[one.line - 1][0], [problem])))
@@ -105,6 +106,7 @@ def label(
         "accepted": accepted,
         "repeated": repeated,
         "notBlind": not_blind,
+        "chosen": chosen,
         "rejected": len(faults),
     }
     said = f"{accepted} stored, {repeated} there already, {len(faults)} rejected"
@@ -112,6 +114,11 @@ def label(
         said += (
             f"; {not_blind} of the stored are not blind, because you or the rater were shown the "
             "judge's result: of held-out samples they count for nothing"
+        )
+    if chosen:
+        said += (
+            f"; {chosen} of the stored are of held-out samples and not drawn: they count for no "
+            "agreement (--drawn says that the samples of a file were drawn)"
         )
     invocation.show_done(counts, said)
     raise typer.Exit(exit_codes.INCOMPLETE if faults else exit_codes.OK)

@@ -84,13 +84,18 @@ def update_grader(
     name: str | NotGiven = not_given,
     status: Literal["active", "retired"] | NotGiven = not_given,
     version: int | NotGiven = not_given,
+    shared_share: float | NotGiven = not_given,
+    shared_raters: int | NotGiven = not_given,
     **options: Unpack[CallOptions],
 ) -> Call[wire.DeckGrader]:
     """Change the fields that are given.
 
     Args:
-        status: ``active`` lets it grade, ``retired`` ends that.
+        status: ``active`` lets it grade, ``retired`` ends that. A deck that is a draft is active
+            from its first active grader on.
         version: one that exists becomes the current one, which is how a change is rolled back.
+        shared_share: the share of samples that several people are to rate, from 0 to 1.
+        shared_raters: how many these are, from 2 to 5.
 
     Raises:
         InvalidInputError: a field is out of its range; nothing was sent.
@@ -98,7 +103,14 @@ def update_grader(
         InvalidRequestError: it cannot be active: it has no judge, or levels that are the same.
         ConflictError: the grader changed at the same time.
     """
-    request = change_of(wire.UpdateDeckGraderRequest, name=name, status=status, version=version)
+    request = change_of(
+        wire.UpdateDeckGraderRequest,
+        name=name,
+        status=status,
+        version=version,
+        shared_share=shared_share,
+        shared_raters=shared_raters,
+    )
     path = ("decks", deck_id, "graders", grader_id)
     return call("PATCH", *path, read=_grader, body=request, **options)
 

@@ -142,12 +142,15 @@ class BulkFeedback(types.ResponseModel):
         repeated: lines that say what the rater had said already.
         not_blind: lines that were stored, and are marked as not blind, because the judge's result
             was shown to the rater or to who uploads. Of held-out samples they count for nothing.
+        chosen: lines that were stored, of held-out samples that were not drawn: they count for no
+            agreement.
         rejected: lines that were not stored, each with its first fault.
     """
 
     accepted: int
     repeated: int
     not_blind: int = 0
+    chosen: int = 0
     rejected: list[RejectedLine]
 
 
@@ -188,7 +191,7 @@ class RatingInHand(types.ResponseModel):
     Attributes:
         task: ``adjudication`` is answered with ``PUT …/truth/{sampleId}``.
         rubric: of the grader's version ``version``.
-        probability: with which the sample was drawn among those that nobody had rated.
+        probability: with which the sample was drawn among those that were not drawn yet.
     """
 
     task: RatingTask

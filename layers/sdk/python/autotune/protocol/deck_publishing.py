@@ -9,13 +9,20 @@ from autotune.protocol.levels import Uncalibrated
 from autotune.protocol.tasks import Aggregation, DeadlineSeconds
 
 UncalibratedBecause = Literal[
-    "not_judged", "insufficient_labels", "no_interval", "below_threshold", "drifted"
+    "not_judged",
+    "insufficient_labels",
+    "other_prompt",
+    "no_interval",
+    "below_threshold",
+    "drifted",
 ]
 """Why a judge that was published is not calibrated.
 
 ``not_judged``: it judged no sample of the held-out half that people rated. ``insufficient_labels``:
-too few ratings. ``no_interval``: kappa is undefined, or has no interval. ``below_threshold``: the
-lower end of kappa's interval is. ``drifted``: it was calibrated, and fresh labels speak against it.
+too few ratings. ``other_prompt``: ratings would do, but too many are of samples of another system
+prompt than the deck's, with which the judge is asked. ``no_interval``: kappa is undefined, or has
+no interval. ``below_threshold``: the lower end of kappa's interval is. ``drifted``: it was
+calibrated, and fresh labels speak against it.
 """
 
 

@@ -59,18 +59,25 @@ class EditDeciding:
         return self._accept(grader, edit, consent=consent, by=caller.principal_id)
 
     def accepted_beforehand(self, edit: Edit) -> Edit:
-        """Return an edit that was just measured, accepted where a person consented to that before.
+        """Return a measured edit, accepted where a person consented to that before.
 
-        What is newly called positive is not consented to so.
+        What is newly called positive is not consented to so. Where another version is the current
+        one by then, the consent has ended: that one may go later, and nobody would expect it.
         """
         acceptable = edit.effect is not None and edit.effect.outcome == "acceptable"
         if not (edit.accept_if_better and acceptable):
             return edit
         grader = self.grader_repository.get(edit.deck_id, edit.grader_id)
+        if grader.version != edit.base_version:
+            after = edit.model_copy(
+                update={"accept_if_better": False, "revision": edit.revision + 1}
+            )
+            is_stored = self.edits.store([self.edits.changed(edit, after)])
+            return after if is_stored else self._again(edit)
         try:
-            return self._accept(grader, edit, consent=False, by=edit.created_by)
-        except ConflictError:  # another version is the current one
-            return self.edits.require(edit.deck_id, edit.grader_id, edit.id)
+            return self._accept(grader, edit, consent=False, by=edit.accept_by or edit.created_by)
+        except ConflictError:  # something changed at the same time
+            return self._again(edit)
 
     def reject(
         self, caller: Caller, deck_id: str, grader_id: str, edit_id: str, *, reason: str
@@ -153,6 +160,9 @@ class EditDeciding:
         if not self.edits.store(writes):
             raise ConflictError("grader or edit changed at the same time; read them again")
         return after
+
+    def _again(self, edit: Edit) -> Edit:
+        return self.edits.require(edit.deck_id, edit.grader_id, edit.id)
 
     def _pointing(self, grader: DeckGrader, version: int, digest: str) -> DeckGrader:
         return grader.model_copy(

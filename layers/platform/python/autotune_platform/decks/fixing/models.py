@@ -22,7 +22,8 @@ class Edit(Entity):
         unfinished: how that replay ended, where it was no end.
         look: number of the look that was spent, and ``look_at`` its moment.
         labels_since: only labels from after that moment are looked at.
-        accept_if_better: whether a person consented to what is acceptable before it is measured.
+        accept_if_better: whether a person consented to what is acceptable before it is measured,
+            and ``accept_by`` that person.
         erased: samples that were deleted: of examples that were these, no text is left.
         revision: how often it changed; a write names the one that it has read.
     """
@@ -45,6 +46,7 @@ class Edit(Entity):
     look_at: datetime | None = None
     labels_since: datetime | None = None
     accept_if_better: bool = False
+    accept_by: str | None = None
     trial: EditTrial | None = None
     effect: EditEffect | None = None
     consented: bool = False

@@ -82,7 +82,7 @@ class EditReplaying:
             cap=request.cap_nano_usd,
             fingerprint=edit.id,
         )
-        replayed = self._named(edit, new, request, by=by)
+        replayed = self._named(caller, edit, new, request, by=by)
         try:
             self.runs.add(new, [one.id for one in chosen.samples], idempotency_key=None)
         except ConflictError:
@@ -147,7 +147,9 @@ class EditReplaying:
         self.planning.writing.erase_gone(after)
         return after
 
-    def _named(self, edit: Edit, run: Run, request: ReplayEditRequest, *, by: datetime) -> Edit:
+    def _named(
+        self, caller: Caller, edit: Edit, run: Run, request: ReplayEditRequest, *, by: datetime
+    ) -> Edit:
         """Store which run replays an edit, with the look that it spends.
 
         Raises:
@@ -168,6 +170,7 @@ class EditReplaying:
         changes |= {
             "labels_since": request.labels_since,
             "accept_if_better": request.accept_if_better,
+            "accept_by": caller.principal_id if request.accept_if_better else None,
         }
         for _ in range(_ATTEMPTS):
             looks = self.shared.of(edit.organization_id, edit.deck_id, edit.grader_id)

@@ -48,6 +48,9 @@ class EditSettling:
         Raises:
             UnavailableError: the table is busy.
         """
+        if edit.status == "measured":
+            # Whoever measured it may have been killed before they accepted it.
+            return self.deciding.accepted_beforehand(edit)
         run = self.run_repository.get(edit.deck_id, edit.run_id) if edit.run_id else None
         if edit.status != "replaying" or run is None or run.is_open:
             return edit

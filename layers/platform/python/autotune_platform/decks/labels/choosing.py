@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from autotune.protocol.deck_feedback import Selection
 from autotune.protocol.deck_samples import Split
+from autotune.protocol.limits import MAX_SAMPLE_RATERS
 from autotune_platform.decks.labels.models import Truth
 from autotune_platform.decks.labels.repository import Rated
 from autotune_platform.decks.models import DeckGrader
@@ -28,11 +29,18 @@ class Candidate:
 def is_wanted(grader: DeckGrader, rater: str, sample_id: str, by: Rated | None) -> bool:
     """Return whether a person may rate a sample, by who did.
 
-    What is to be rated by several comes among the rest: its turn is its place in the order.
+    What is to be rated by several comes among the rest: its turn is its place in the order. So does
+    a held-out sample that somebody chose to rate: nothing else would make it count.
     """
-    return by is None or (
-        rater not in by.raters and len(by.raters) < raters_wanted(grader, sample_id)
-    )
+    if by is None:
+        return True
+    most = MAX_SAMPLE_RATERS if by.is_undrawn else raters_wanted(grader, sample_id)
+    return rater not in by.raters and len(by.raters) < most
+
+
+def is_unrated(by: Rated | None) -> bool:
+    """Return whether a sample is still to be drawn: nobody rated it, or who chose it alone."""
+    return by is None or by.is_undrawn
 
 
 def draw_of(grader: DeckGrader, split: Split, sample_id: str) -> tuple[bool, float]:

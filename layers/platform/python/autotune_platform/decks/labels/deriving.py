@@ -18,6 +18,7 @@ _SOURCES: dict[Settled, TruthSource] = {
 
 def with_rating(truth: Truth, rating: Rating) -> Truth:
     """Return the truth after one more rating."""
+    truth = _drawn_by(truth, rating)
     before = truth.voices.get(rating.rater)
     word = rating.word
     voice = (
@@ -33,11 +34,30 @@ def with_rating(truth: Truth, rating: Rating) -> Truth:
     return _derived(truth.model_copy(update={"voices": voices}), rating.created_at)
 
 
+def _drawn_by(truth: Truth, rating: Rating) -> Truth:
+    """Return the truth of a held-out sample as drawn from its first drawn word on.
+
+    What people said before, who chose it, counts no more, and what was decided about that neither.
+    """
+    if truth.split != "holdout" or truth.was_drawn or rating.selection != "random":
+        return truth
+    return truth.model_copy(
+        update={
+            "selection": rating.selection,
+            "probability": rating.probability,
+            "first_at": rating.created_at,
+            "adjudication": None,
+        }
+    )
+
+
 def as_of(truth: Truth, by: datetime) -> Truth:
     """Return a truth by the words that had been said by a moment; as it is where none had.
 
     Who says something of a sample later leaves it in a figure, with what was true of it then.
     """
+    if truth.first_at is not None and truth.first_at > by:
+        return truth
     voices = {
         rater: _before(voice, by)
         for rater, voice in truth.voices.items()

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
 from autotune.protocol.deck_samples import Split
-from autotune_platform.decks.labels.choosing import draw_of, is_wanted
+from autotune_platform.decks.labels.choosing import draw_of, is_unrated, is_wanted
 from autotune_platform.decks.labels.repository import Rated
 from autotune_platform.decks.models import DeckGrader
 from autotune_platform.runtime.frozen_model import FrozenModel
@@ -33,7 +33,7 @@ _HAND = "hand#"
 
 
 class Card(FrozenModel):
-    """A sample of a hand; ``unrated`` is whether nobody had rated it when it was dealt."""
+    """A sample of a hand; ``unrated`` is whether it was not drawn for anybody yet when dealt."""
 
     sample_id: str
     split: Split
@@ -48,7 +48,7 @@ class Hand(FrozenModel):
         through: the latest sample that there was.
         shared: the grader's settings by which samples go to several.
         wanted: how many samples the person may rate in all, beyond these as well.
-        unrated: how many samples nobody had rated, by half.
+        unrated: how many samples were not drawn for anybody yet, by half.
     """
 
     organization_id: str
@@ -102,7 +102,7 @@ def dealt(
     unrated: dict[Split, int] = {"holdout": 0, "development": 0}
     for sample_id, split in halves.items():
         by = rated.get(sample_id)
-        unrated[split] += by is None
+        unrated[split] += is_unrated(by)
         if is_wanted(grader, rater, sample_id, by):
             wanted.append((*draw_of(grader, split, sample_id), sample_id))
     wanted.sort()
@@ -112,7 +112,10 @@ def dealt(
         made_at=now,
         through=max(halves, default=""),
         shared=settings_of(grader),
-        cards=[Card(sample_id=one, split=halves[one], unrated=one not in rated) for one in first],
+        cards=[
+            Card(sample_id=one, split=halves[one], unrated=is_unrated(rated.get(one)))
+            for one in first
+        ],
         wanted=len(wanted),
         unrated=unrated,
     )

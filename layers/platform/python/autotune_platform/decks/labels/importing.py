@@ -43,6 +43,7 @@ class _Sorted:
     accepted: int = 0
     repeated: int = 0
     not_blind: int = 0
+    chosen: int = 0
     rejected: list[RejectedLine] = field(default_factory=list)
 
     def reject(self, line: int, name: str, expected: str) -> None:
@@ -107,6 +108,7 @@ class RatingImport:
             accepted=done.accepted,
             repeated=done.repeated,
             not_blind=done.not_blind,
+            chosen=done.chosen,
             rejected=rejected,
         )
 
@@ -251,6 +253,13 @@ class RatingImport:
                 last = before.get(pair)
                 if version is None:
                     one.done.reject(line, "version", f"at most {grader.versions}, the latest")
+                elif last is not None and _is_drawn_otherwise(last, said):
+                    one.done.reject(
+                        line,
+                        "selection",
+                        f"{last.selection}, as of what this rater said first of the sample; a "
+                        "drawn word of somebody else makes it count",
+                    )
                 elif last is not None and _is_repeated(last, said, version):
                     one.done.repeated += 1
                 elif last is None and truth and len(truth.voices) >= MAX_SAMPLE_RATERS:
@@ -264,6 +273,8 @@ class RatingImport:
                     unseen |= set() if saw else people
                     one.done.accepted += 1
                     one.done.not_blind += saw
+                    is_drawn = rating.selection == "random"
+                    one.done.chosen += of.sample.split == "holdout" and not is_drawn
             one.writes += [nothing_shown(grader.id, *pair) for pair in sorted(unseen)]
             if truth is not None and one.writes:
                 one.writes.append(put_truth(truth, revision=revision))
@@ -312,7 +323,13 @@ def _count(done: _Sorted, more: _Sorted) -> None:
     done.accepted += more.accepted
     done.repeated += more.repeated
     done.not_blind += more.not_blind
+    done.chosen += more.chosen
     done.rejected += more.rejected
+
+
+def _is_drawn_otherwise(last: Rating, said: ImportedFeedback) -> bool:
+    """Return whether a line says of its sample that it was drawn, and the first word did not."""
+    return said.selection == "random" != last.selection
 
 
 def _is_repeated(last: Rating, said: ImportedFeedback, version: GraderVersion) -> bool:

@@ -113,9 +113,10 @@ class Truth(FrozenModel):
 
     Attributes:
         split, group_key: the sample's, which never change.
-        selection, probability: of the first rating.
+        selection, probability: of the first rating; in the held-out half, of the first that was
+            drawn, once there is one.
         voices: what each person said, by rater.
-        first_at: when somebody rated it first.
+        first_at: when that rating was given.
         revision: how often it changed; a write names the one that it has read.
     """
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from autotune.protocol.deck_samples import Split
-from autotune_platform.decks.labels.choosing import Candidate, draw_of, is_wanted
+from autotune_platform.decks.labels.choosing import Candidate, draw_of, is_unrated, is_wanted
 from autotune_platform.decks.labels.hands import Card, Hand
 from autotune_platform.decks.labels.repository import LabelRepository, Rated
 from autotune_platform.decks.models import DeckGrader
@@ -98,7 +98,7 @@ class Play:
             self._known[one.sample_id] = found.get(one.sample_id)
             if one.sample_id in self._held or not self._may_be_rated(one):
                 self._wanted -= 1
-            if one.unrated and one.sample_id in found:
+            if one.unrated and not is_unrated(found.get(one.sample_id)):
                 self._unrated[one.split] -= 1
 
     def _offered(self, cards: Iterable[Card], skip: Collection[str]) -> Iterator[Candidate]:
@@ -107,8 +107,9 @@ class Play:
             if sample_id in self._held or sample_id in skip or not self._may_be_rated(card):
                 continue
             by = self._known[sample_id]
-            if by is None:
+            if is_unrated(by):
                 yield Candidate(sample_id, "random", 1 / max(1, self._unrated[card.split]))
             else:
                 # Drawn by the share that goes to several, of samples that came as they came.
+                assert by is not None, "somebody rated it"
                 yield Candidate(sample_id, by.selection, self._grader.shared_share)

@@ -124,7 +124,7 @@ class RatingService:
         if not self.labels.store(writes):
             return None
         is_drawn = sample.split == "holdout" and rating.selection == "random"
-        if truth is None and is_drawn and not saw:
+        if is_drawn and not saw and not (truth and truth.was_drawn):
             self.watch.after_label(grader, sample.id)
         return rating, result
 

@@ -35,6 +35,11 @@ class Rated(FrozenModel):
     split: Split
     selection: Selection
 
+    @property
+    def is_undrawn(self) -> bool:
+        """Whether it is held out, and only people rated it who chose it: no figure has it."""
+        return self.split == "holdout" and self.selection != "random"
+
 
 class LabelRepository:
     """Ratings, ground truths, leases, and to whom results were shown, in the table ``decks``."""

@@ -1,5 +1,6 @@
 """Publishing graders of decks: a snapshot in the registry, by which tasks score."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from autotune.protocol.deck_publishing import UncalibratedBecause
@@ -12,6 +13,7 @@ from autotune_platform.decks.grader_repository import DeckGraderRepository
 from autotune_platform.decks.graders import DeckGraderService
 from autotune_platform.decks.held_out import HeldOut
 from autotune_platform.decks.labels.drifting import DriftWatch
+from autotune_platform.decks.labels.models import Truth
 from autotune_platform.decks.labels.pool import SamplePool
 from autotune_platform.decks.labels.repository import LabelRepository
 from autotune_platform.decks.models import DeckGrader, GraderVersion, Published, WholeGrader
@@ -32,6 +34,8 @@ from autotune_platform.ledger.usable_connections import UsableConnections
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import ConflictError, NotFoundError
 from autotune_platform.runtime.parts import part
+from autotune_platform.statistics.kappa import as_levels
+from autotune_platform.statistics.labels import sufficiency
 from autotune_platform.statistics.looks import confidence_of_look
 
 
@@ -41,6 +45,20 @@ class _Snapshot:
 
     configuration: RubricConfiguration
     published: Published
+
+
+@dataclass(frozen=True)
+class _Labelled:
+    """Ground truths of held-out samples.
+
+    Attributes:
+        truths: of samples of the deck's system prompt, and ``others`` of another one.
+        left: samples of the deck's prompt that people left to others, and that nobody rated.
+    """
+
+    truths: Sequence[Truth]
+    others: Sequence[Truth]
+    left: int
 
 
 @part
@@ -109,7 +127,8 @@ class PublishingService:
         deck = self.decks.get(caller, version.deck_id)
         assert deck.prompt is not None, "a deck that is read alone has its prompt"
         bare = configuration_of(version, deck.prompt)
-        found = self._measured(whole.grader, version, deck.prompt)
+        labelled = self._labelled(whole.grader, deck.prompt)
+        found = self._measured(whole.grader, version, labelled)
         before = whole.grader.published
         suspended = still_suspended(before, version.version, found)
         if before is not None and suspended is not None:
@@ -121,7 +140,7 @@ class PublishingService:
             calibration = (
                 None if found is None else calibration_of(found, bare, connection.provider, now)
             )
-            because = "not_judged" if found is None else found.because
+            because = _because(found, labelled)
         published = Published(
             grader_id=registered_id(whole.grader.id),
             grader_version=rubric_version(bare),
@@ -134,8 +153,8 @@ class PublishingService:
         )
         return _Snapshot(calibrated(bare, calibration), published)
 
-    def _measured(self, grader: DeckGrader, version: GraderVersion, prompt: str) -> Measured | None:
-        """Return what was measured on samples of a system prompt: the judge is asked with it."""
+    def _labelled(self, grader: DeckGrader, prompt: str) -> _Labelled:
+        """Return what people said of samples of a system prompt: the judge is asked with it."""
         every = list(self.labels.truths(grader.id, split="holdout"))
         left = self.labels.skipped(grader.id) - {one.sample_id for one in every}
         samples = self.pool.get_many(grader.deck_id, [*(one.sample_id for one in every), *left])
@@ -146,28 +165,33 @@ class PublishingService:
             for number, text in self.decks.repository.prompts(grader.deck_id, versions).items()
             if prompt_hash(grader.organization_id, text) == wanted
         }
-        truths = [
-            one
-            for one in every
-            if one.sample_id in samples and samples[one.sample_id].deck_version in same
-        ]
-        places = ((grader.id, version.version, one.sample_id) for one in truths)
+        there = [one for one in every if one.sample_id in samples]
+        return _Labelled(
+            truths=[one for one in there if samples[one.sample_id].deck_version in same],
+            others=[one for one in there if samples[one.sample_id].deck_version not in same],
+            left=sum(id_ in samples and samples[id_].deck_version in same for id_ in left),
+        )
+
+    def _measured(
+        self, grader: DeckGrader, version: GraderVersion, labelled: _Labelled
+    ) -> Measured | None:
+        places = ((grader.id, version.version, one.sample_id) for one in labelled.truths)
         first = self.results.first(places).values()
         again = self.results.of_version(grader.id, version.version, repeated=True)
         said = [*first, *again]
-        drawn = {one.sample_id for one in truths if one.counts}
+        drawn = {one.sample_id for one in labelled.truths if one.counts}
         look = None
         if any(one.sample_id in drawn for one in said):
             look = self.held_out.spend(grader, version)
         confidence = confidence_of_look(0 if look is None else look.number)
         drifted = grader.published.drifted if grader.published else {}
         return measured(
-            truths,
+            labelled.truths,
             said,
             version=version.version,
             drifted=drifted,
             confidence=confidence,
-            left=sum(id_ in samples and samples[id_].deck_version in same for id_ in left),
+            left=labelled.left,
         )
 
     def _register(self, caller: Caller, whole: WholeGrader, snapshot: _Snapshot) -> bool:
@@ -207,6 +231,19 @@ def still_suspended(
         return None
     is_new = found is not None and found.because is None
     return None if is_new or before.calibration.suspended is None else before.calibration
+
+
+def _because(found: Measured | None, labelled: _Labelled) -> UncalibratedBecause | None:
+    """Return why a version is not calibrated: where labels are of another prompt, that."""
+    because = "not_judged" if found is None else found.because
+    if because not in {"not_judged", "insufficient_labels"} or _suffice(labelled.truths):
+        return because
+    return "other_prompt" if _suffice([*labelled.truths, *labelled.others]) else because
+
+
+def _suffice(truths: Iterable[Truth]) -> bool:
+    levels = [one.score for one in truths if one.counts and one.state == "settled"]
+    return sufficiency(as_levels(levels)).is_sufficient
 
 
 def _is_told(before: Published, after: Published) -> bool:
