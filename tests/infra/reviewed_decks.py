@@ -51,12 +51,67 @@ _TAKES_CALLS = """
 OF_DECKS = (
     *(
         one
-        for function in ("DeckTelemetryApi", "IngestApi")
+        for function in ("CaptureCalls", "DeckTelemetryApi", "IngestApi")
         for one in rare(
             function,
             _TAKES_CALLS,
             "Samples find their deck, or are counted (tests/component/decks).",
         )
+    ),
+    *rare(
+        "CaptureCalls",
+        """
+        dynamodb:GetItem Decks org_*#capture
+        dynamodb:BatchGetItem Ledger llm_*
+        dynamodb:GetItem Ledger llm_*
+        s3:GetObject LedgerTexts/ledger/*
+        s3:ListBucket LedgerTexts
+        sqs:ChangeMessageVisibility Captures
+        sqs:DeleteMessage Captures
+        sqs:GetQueueAttributes Captures
+        sqs:GetQueueUrl Captures
+        sqs:ReceiveMessage Captures
+        """,
+        "Chat completions become samples once they were answered (tests/component/decks, and "
+        "integrations).",
+    ),
+    *rare(
+        "DecksApi",
+        """
+        dynamodb:GetItem Decks org_*#capture
+        dynamodb:PutItem Decks org_*#capture
+        """,
+        "Admins say what is captured (tests/component/decks).",
+    ),
+    *rare(
+        "DeckEditsApi",
+        "states:StartExecution SubmitLlmBatch",
+        "What a model is asked for edits begins at once (tests/component/decks).",
+    ),
+    *rare(
+        "SweepDeckRuns",
+        "dynamodb:UpdateItem Decks dck_*",
+        "Runs that are lost for good are counted with what they cost (tests/component/decks).",
+    ),
+    *rare(
+        "IngestApi",
+        """
+        dynamodb:GetItem Registry
+        dynamodb:PutItem Audit org_*
+        dynamodb:UpdateItem Registry rate#*
+        """,
+        "Whoever has an ingest URL is admitted and counted (tests/component/decks).",
+    ),
+    *rare(
+        "IngestUrlsApi",
+        """
+        dynamodb:GetItem Registry
+        dynamodb:PutItem Audit org_*
+        dynamodb:PutItem Registry nonce#*
+        dynamodb:UpdateItem Registry rate#*
+        kms:GenerateMac SecretsKeysApiKey
+        """,
+        "Its calls are signed as others are (tests/component/decks).",
     ),
     *rare(
         "IngestUrlsApi",
