@@ -85,7 +85,7 @@ def test_what_cannot_be_claimed_is_said(run, deck):
 def test_lines_that_are_wrong_are_told_before_anything_is_sent_or_by_the_server(
     api, run, deck, write_jsonl
 ):
-    first = next(iter(deck.samples))
+    first = next(iter(deck.of("holdout")))
     lines = [
         {"sampleId": first, "score": 4},
         {"sampleId": first},
