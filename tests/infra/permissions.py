@@ -613,5 +613,7 @@ EXPECTED = {
     | queues("LowPriorityDeadLetters", operations=["DeleteMessage", "ReceiveMessage"])
     | queues("NormalPriorityDeadLetters", operations=["DeleteMessage", "ReceiveMessage"])
     | send("Webhooks")
-    | queues("WebhooksDeadLetters", operations=["DeleteMessage", "ReceiveMessage"]),
+    | queues("WebhooksDeadLetters", operations=["DeleteMessage", "ReceiveMessage"])
+    | send("Captures")
+    | queues("CapturesDeadLetters", operations=["DeleteMessage", "ReceiveMessage"]),
 }
