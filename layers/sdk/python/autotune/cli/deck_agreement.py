@@ -117,6 +117,7 @@ def means(
             "labels only": _mean(found.labels_only),
             "judge alone": None if found.naive is None else f"{found.naive:+.2f}",
             "labels": f"{found.labels}, and {found.unlabelled} that the judge alone has judged",
+            "came later": f"{found.came_later} samples, in no figure" if found.came_later else None,
         }
     )
 
@@ -191,6 +192,7 @@ def _labels(found: Agreement) -> str:
         "to be adjudicated": found.to_adjudicate,
         "of them those that chose this version": found.chose_version,
         "left by all": found.skipped,
+        "samples that came after the last label": found.came_later,
         "not blind": found.not_blind,
         "rated under other criteria": found.other_criteria,
     }

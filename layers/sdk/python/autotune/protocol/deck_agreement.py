@@ -100,6 +100,8 @@ class Agreement(types.ResponseModel):
             a judge moves to the commonest level.
         to_adjudicate: drawn held-out samples that have no truth, because people are apart.
         skipped: held-out samples that people left to others, and that nobody rated.
+        came_later: held-out samples that came when the last label had been drawn: no figure says
+            anything of them.
         corrected: labels whose rater said something else later, blind, too: the first word counts,
             until somebody adjudicates.
         not_blind: drawn held-out samples that count for nothing: who rated them had been shown the
@@ -134,6 +136,7 @@ class Agreement(types.ResponseModel):
     to_adjudicate: int
     not_blind: int
     skipped: int
+    came_later: int = 0
     corrected: int
     other_criteria: int
     failed: int
@@ -256,6 +259,8 @@ class DeckMeans(types.ResponseModel):
         use: which of the last two has the narrower interval.
         labels: samples with a drawn level of people, whatever the judge said.
         unlabelled: the others that were judged.
+        came_later: judged samples that are in no figure: they came when the labels had been drawn,
+            and fewer than ten were drawn since.
         coverage: the share of labels on which the judge gave a level. Where it gave none, it counts
             as its mean, so that abstaining moves no mean.
         sufficient: whether anything may be claimed.
@@ -273,6 +278,7 @@ class DeckMeans(types.ResponseModel):
     use: Literal["corrected", "labels_only"]
     labels: int
     unlabelled: int
+    came_later: int = 0
     coverage: float | None = None
     sufficient: bool
     insufficient_because: InsufficientBecause | None = None

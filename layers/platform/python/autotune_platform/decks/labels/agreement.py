@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from autotune.protocol import deck_agreement as wire
 from autotune.protocol.coefficients import Coefficient as WireCoefficient
 from autotune.protocol.deck_publishing import PublishedCalibration
+from autotune.protocol.ids import earliest_id
 from autotune.protocol.limits import MAX_SHOWN_RATERS
 from autotune_platform.access.models import Caller
 from autotune_platform.decks.figures import FiguresRepository
@@ -20,6 +21,7 @@ from autotune_platform.decks.labels.drifting import DriftWatch
 from autotune_platform.decks.labels.drifting_wire import published_on_wire
 from autotune_platform.decks.labels.graders import LabelledGraders
 from autotune_platform.decks.labels.models import Truth, criteria_digest, left_by_all
+from autotune_platform.decks.labels.pool import SamplePool
 from autotune_platform.decks.labels.repository import LabelRepository
 from autotune_platform.decks.labels.results import JudgeResults, JudgeWord
 from autotune_platform.decks.look_repository import Look, Looks
@@ -45,6 +47,7 @@ class AgreementService:
 
     graders: LabelledGraders
     labels: LabelRepository
+    pool: SamplePool
     results: JudgeResults
     held_out: HeldOut
     watch: DriftWatch
@@ -82,6 +85,7 @@ class AgreementService:
             truths,
             results,
             skipped=self.labels.skipped(grader.id),
+            came_later=self._came_later(deck_id, truths),
             look=look,
             looks=looks,
             published=published,
@@ -89,6 +93,14 @@ class AgreementService:
         if judged_by.version == grader.version:
             self.figures.note(grader.organization_id, deck_id, self._noted(grader, found))
         return found
+
+    def _came_later(self, deck_id: str, truths: Iterable[Truth]) -> int:
+        """Count the held-out samples that came when the last label had been drawn."""
+        latest = max((one.first_at for one in truths if one.counts and one.first_at), default=None)
+        if latest is None:
+            return 0
+        since = self.pool.halves(deck_id, after=earliest_id("smp", latest))
+        return sum(split == "holdout" for split in since.values())
 
     def _noted(self, grader: DeckGrader, found: wire.Agreement) -> MeasuredGrader:
         return MeasuredGrader(
@@ -112,6 +124,7 @@ def agreement(
     results: Mapping[str, JudgeWord],
     *,
     skipped: Collection[str],
+    came_later: int,
     look: Look | None,
     looks: Looks,
     published: PublishedCalibration | None,
@@ -122,6 +135,7 @@ def agreement(
         truths: of the grader, of any samples.
         results: by sample.
         skipped: held-out samples that somebody left to others.
+        came_later: held-out samples that nothing was drawn of, because they came later.
         look: which the version has; None where it has judged nothing that is held out.
         looks: those of all versions.
     """
@@ -158,6 +172,7 @@ def agreement(
         applicability=_applicability(labels, words),
         to_adjudicate=apart,
         skipped=left,
+        came_later=came_later,
         corrected=sum(one.is_corrected for one in labels),
         not_blind=len(every) - len(drawn),
         other_criteria=sum(one.rests_on_other(criteria) for one in labels),
