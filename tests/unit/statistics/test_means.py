@@ -141,7 +141,7 @@ def test_a_mean_of_all_samples_holds_where_many_came_when_most_labels_were_drawn
         y = np.concatenate([random.choice([-2, -1, 0], 200), random.choice([0, 1, 2, 3], 800)])
         f = np.clip(y + random.choice([0, 1], 1000) + (np.arange(1000) < 200), -3, 3)
         ids = np.arange(1000)
-        drawn = np.concatenate([random.choice(ids[:200], 60, False), random.choice(800, 15) + 200])
+        drawn = np.concatenate([random.permutation(200)[:60], random.choice(800, 15) + 200])
         weights = np.where(drawn < 200, 200 / 60, 800 / 15)
         rest = np.setdiff1d(ids, drawn)
         every = Unlabelled(f, ids, is_all=True)

@@ -16,7 +16,7 @@ from autotune.protocol.deck_agreement import (
     LevelBias,
     MeanEstimate,
 )
-from autotune.protocol.deck_publishing import PublishedCalibration
+from autotune.protocol.deck_publishing import PublishedCalibration, ShownCalibration
 from autotune.protocol.deck_rubrics import LEVELS
 
 _BIAS_COLUMNS: Columns[LevelBias] = {
@@ -225,8 +225,17 @@ def _published(published: PublishedCalibration | None) -> str | None:
         said.append(
             f"kappa of {calibration.model} {calibration.kappa:.3f}, at least "
             f"{calibration.low:.3f} where {calibration.threshold:g} is needed"
+            + _looked(calibration)
         )
     return ", ".join(said)
+
+
+def _looked(calibration: ShownCalibration) -> str:
+    """Return what makes a calibration's figures worse than they look."""
+    said = f", at look {calibration.look}" if calibration.look else ""
+    if calibration.chose_version:
+        said += f", {calibration.chose_version} of its {calibration.n} labels chose the version"
+    return said
 
 
 def _fresh(published: PublishedCalibration | None) -> str | None:

@@ -187,9 +187,7 @@ def agreement(
 
 def _chose(look: Look | None, labels: Iterable[Truth]) -> int:
     """Count the labels by which an edit was measured that made the version."""
-    if look is None or look.edit_id is None:
-        return 0
-    return sum(one.first_at is None or one.first_at <= look.at for one in labels)
+    return 0 if look is None else sum(look.chose(one.first_at) for one in labels)
 
 
 def columns(
