@@ -26,9 +26,9 @@ _BIAS_COLUMNS: Columns[LevelBias] = {
 }
 _DISAGREEMENT_COLUMNS: Columns[Disagreement] = {
     "SAMPLE": lambda one: one.sample_id,
-    "TRUTH": lambda one: level(one.truth),
-    "JUDGE": lambda one: level(one.score),
-    "BY": lambda one: f"{one.distance:+d}",
+    "TRUTH": lambda one: level(one.truth, does_not_apply=one.truth is None),
+    "JUDGE": lambda one: level(one.score, does_not_apply=one.score is None),
+    "BY": lambda one: None if one.distance is None else f"{one.distance:+d}",
     "OUTPUT": lambda one: " ".join(one.output_excerpt.split())[:40],
     "WHY": lambda one: " ".join((one.result.explanation or "").split())[:60] or None,
 }
@@ -128,6 +128,12 @@ def disagreements(
     grader_id: str,
     *,
     version: Version = None,
+    applies: Annotated[
+        bool,
+        typer.Option(
+            "--applies", help="Those on which they differ whether the question applies at all."
+        ),
+    ] = False,
     truth: Annotated[
         int | None, typer.Option(min=-3, max=3, help="Only those of this true level.")
     ] = None,
@@ -138,7 +144,13 @@ def disagreements(
 ) -> None:
     """List samples on which judge and people differ, the widest first; none that is held out."""
     found = invocation.client.decks.labels.disagreements(
-        deck_id, grader_id, version=version, truth=truth, score=score, page_size=page_size(limit)
+        deck_id,
+        grader_id,
+        version=version,
+        about="applicability" if applies else "levels",
+        truth=truth,
+        score=score,
+        page_size=page_size(limit),
     )
     invocation.show_all(found, _DISAGREEMENT_COLUMNS, limit)
 

@@ -153,16 +153,23 @@ class AgreementResponse(types.ResponseModel):
     agreement: Agreement
 
 
+DisagreementAbout = Literal["levels", "applicability"]
+"""On what judge and people differ: how good an output is, or whether the question applies."""
+
+
 class Disagreement(types.ResponseModel):
     """A sample of the development half on which judge and people differ.
 
-    ``distance`` is judge minus truth.
+    Attributes:
+        truth: the level; null where people say that the question does not apply.
+        score: the judge's; null where it abstained.
+        distance: judge minus truth; null where one of them has no level.
     """
 
     sample_id: str
-    truth: int
-    score: int
-    distance: int
+    truth: int | None
+    score: int | None
+    distance: int | None
     input_excerpt: str
     output_excerpt: str
     result: JudgeResult
@@ -176,11 +183,14 @@ class DisagreementList(types.ResponseModel):
     Attributes:
         confusion: how many samples have truth (row) and judge (column) at each of the levels -3 to
             3, whatever is asked for. Unlike an agreement's it spends no look.
+        applicability: whether the question applies, by judge and by people, of the development half
+            as well.
     """
 
     disagreements: list[Disagreement]
     total: int
     confusion: list[list[int]]
+    applicability: Applicability
     next_token: str | None = None
 
 

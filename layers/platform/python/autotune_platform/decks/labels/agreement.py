@@ -16,7 +16,7 @@ from autotune_platform.access.models import Caller
 from autotune_platform.decks.figures import FiguresRepository
 from autotune_platform.decks.held_out import HeldOut, require_shown
 from autotune_platform.decks.labels.deriving import tie_key
-from autotune_platform.decks.labels.disagreements import development
+from autotune_platform.decks.labels.disagreements import applicability_of, development
 from autotune_platform.decks.labels.drifting import DriftWatch
 from autotune_platform.decks.labels.drifting_wire import published_on_wire
 from autotune_platform.decks.labels.graders import LabelledGraders
@@ -28,7 +28,7 @@ from autotune_platform.decks.look_repository import Look, Looks
 from autotune_platform.decks.models import DeckGrader, GraderVersion, MeasuredGrader
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
-from autotune_platform.statistics.agreement import Bias, applicability
+from autotune_platform.statistics.agreement import Bias
 from autotune_platform.statistics.agreement import agreement as measured_agreement
 from autotune_platform.statistics.alpha import human_ceiling
 from autotune_platform.statistics.intervals import (
@@ -169,7 +169,7 @@ def agreement(
         mean_bias=wire.MeanEstimate.model_validate(_bias(found.bias)),
         bias_by_level=[wire.LevelBias.model_validate(_bias(one)) for one in found.bias_by_level],
         percent_agreement=found.percent_agreement,
-        applicability=_applicability(labels, words),
+        applicability=applicability_of(labels, results),
         to_adjudicate=apart,
         skipped=left,
         came_later=came_later,
@@ -240,25 +240,6 @@ def interval_on_wire(interval: Interval) -> dict[str, float | str | None]:
 
 def _bias(bias: Bias) -> dict[str, object]:
     return {"level": bias.level, "value": bias.mean, "n": bias.n, **interval_on_wire(bias.interval)}
-
-
-def _applicability(
-    labels: Sequence[Truth], words: Sequence[JudgeWord | None]
-) -> wire.Applicability:
-    """Count samples that the judge scored or abstained on; those that it failed on say nothing."""
-    answered = [
-        (label.score is not None, word.status == "scored")
-        for label, word in zip(labels, words, strict=True)
-        if word is not None and word.status in {"scored", "abstained"}
-    ]
-    counts = applicability([people for people, _ in answered], [judge for _, judge in answered])
-    (both, only_judge), (only_people, neither) = counts.tolist()
-    return wire.Applicability(
-        both_apply=both,
-        only_judge_abstains=only_judge,
-        only_truth_does_not_apply=only_people,
-        neither_applies=neither,
-    )
 
 
 def _ceiling(grader: DeckGrader, truths: Iterable[Truth]) -> wire.HumanCeiling:

@@ -116,9 +116,13 @@ def _parts(
         return _labelled([*truths.values()], results), judged
     weights = there.weights(truths.keys())
     labelled = _labelled([*truths.values()], results, [weights[id_] for id_ in truths])
-    every = {**truths, **results}
-    scores = [one.score if id_ in results else None for id_, one in every.items()]
-    return labelled, Unlabelled(scores, [one.group_key for one in every.values()], is_all=True)
+    unjudged = [one for id_, one in truths.items() if id_ not in results]
+    scores = [*(one.score for one in results.values()), *(None for _ in unjudged)]
+    group_keys = [
+        *(one.group_key for one in results.values()),
+        *(one.group_key for one in unjudged),
+    ]
+    return labelled, Unlabelled(scores, group_keys, is_all=True)
 
 
 def _labelled(

@@ -139,23 +139,26 @@ class PublishingService:
         bare = configuration_of(version, deck.prompt)
         labelled = self._labelled(whole.grader, deck.prompt)
         found = self._measured(whole.grader, version, labelled)
+        said = None if found is None else found.measured
         before = whole.grader.published
-        suspended = still_suspended(before, version.version, found and found.measured)
+        suspended = still_suspended(before, version.version, said)
         if before is not None and suspended is not None:
             calibration: Calibration | None = suspended.model_copy(
                 update={"grader_version": rubric_version(bare)}
             )
             because: UncalibratedBecause | None = "drifted"
         else:
-            calibration = found and calibration_of(
-                found.measured,
-                bare,
-                connection.provider,
-                now,
-                look=found.look,
-                chose_version=found.chose_version,
-            )
-            because = _because(found and found.measured, labelled)
+            calibration = None
+            if found is not None:
+                calibration = calibration_of(
+                    found.measured,
+                    bare,
+                    connection.provider,
+                    now,
+                    look=found.look,
+                    chose_version=found.chose_version,
+                )
+            because = _because(said, labelled)
         published = Published(
             grader_id=registered_id(whole.grader.id),
             grader_version=rubric_version(bare),
