@@ -315,7 +315,7 @@ EXPECTED = {
     | ORDERS
     | table("Registry", "GetItem")
     | table("Decks", "BatchGetItem", "GetItem", "Query")
-    | table("Decks", "PutItem", keys="dck_*")
+    | table("Decks", "PutItem", "UpdateItem", keys="dck_*")
     | found_in("Content")
     | bucket("Content", "GetObject", names="dck_*")
     | start("SubmitLlmBatch"),

@@ -27,7 +27,7 @@ def test_what_is_exported_gives_the_same_truth_to_another_grader(platform: Platf
     deck.label({id_: place % 4 for place, id_ in enumerate(ids)}, explanation="so", probability=0.5)
     deck.label({id_: place % 4 for place, id_ in enumerate(ids[:6])}, "bob")
     deck.label({ids[0]: 3, ids[6]: None}, "cyd")
-    deck.label({ids[7]: 2}, "dan", selection="chosen")
+    deck.label({ids[7]: 3}, "dan", selection="chosen")
     # What was said when the result was known is marked wherever it goes.
     deck.upload([{"sampleId": ids[8], "rater": "dan", "score": -3, "sawResult": True}])
 

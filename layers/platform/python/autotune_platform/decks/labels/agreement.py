@@ -21,6 +21,7 @@ from autotune_platform.decks.labels.drifting import DriftWatch
 from autotune_platform.decks.labels.drifting_wire import published_on_wire
 from autotune_platform.decks.labels.graders import LabelledGraders
 from autotune_platform.decks.labels.models import Truth, criteria_digest, left_by_all
+from autotune_platform.decks.labels.of_prompt import PromptSamples
 from autotune_platform.decks.labels.pool import SamplePool
 from autotune_platform.decks.labels.repository import LabelRepository
 from autotune_platform.decks.labels.results import JudgeResults, JudgeWord
@@ -49,28 +50,43 @@ class AgreementService:
     labels: LabelRepository
     pool: SamplePool
     results: JudgeResults
+    of_prompt: PromptSamples
     held_out: HeldOut
     watch: DriftWatch
     figures: FiguresRepository
     clock: Clock = SYSTEM_CLOCK
 
     def of(
-        self, caller: Caller, deck_id: str, grader_id: str, *, version: int | None
+        self,
+        caller: Caller,
+        deck_id: str,
+        grader_id: str,
+        *,
+        version: int | None,
+        deck_version: int | None = None,
     ) -> wire.Agreement:
         """Return how far a version agrees with people: the current one if none is named.
+
+        It is of samples that have the system prompt of one version of the deck: of the current one
+        if none is named.
 
         A version that has judged held-out samples with drawn labels has a look after that.
 
         Raises:
             NotFoundError: there is no such deck or grader, or it is another organisation's.
-            InvalidRequestError: the grader has no such version.
+            InvalidRequestError: the grader, or the deck, has no such version.
             ConflictError: the version is of an edit that is not accepted.
             UnavailableError: others look at the same labels right now.
         """
         grader = self.graders.require(caller, deck_id, grader_id)
         judged_by = self.graders.version(grader, version)
         require_shown(judged_by)
-        truths = list(self.labels.truths(grader.id))
+        of_deck = self.of_prompt.version(grader.organization_id, deck_id, deck_version)
+        every = list(self.labels.truths(grader.id))
+        skipped = self.labels.skipped(grader.id)
+        known = {*(one.sample_id for one in every), *skipped}
+        same = self.of_prompt.among(grader.organization_id, deck_id, of_deck, known)
+        truths = [one for one in every if one.sample_id in same]
         results = self.results.scores(
             grader.id, judged_by.version, [truth.sample_id for truth in truths]
         )
@@ -84,23 +100,25 @@ class AgreementService:
             judged_by,
             truths,
             results,
-            skipped=self.labels.skipped(grader.id),
-            came_later=self._came_later(deck_id, truths),
+            deck_version=of_deck,
+            skipped=skipped & same,
+            came_later=self._came_later(grader, of_deck, truths),
             look=look,
             looks=looks,
             published=published,
         )
-        if judged_by.version == grader.version:
+        if judged_by.version == grader.version and deck_version is None:
             self.figures.note(grader.organization_id, deck_id, self._noted(grader, found))
         return found
 
-    def _came_later(self, deck_id: str, truths: Iterable[Truth]) -> int:
+    def _came_later(self, grader: DeckGrader, of_deck: int, truths: Iterable[Truth]) -> int:
         """Count the held-out samples that came when the last label had been drawn."""
         latest = max((one.first_at for one in truths if one.counts and one.first_at), default=None)
         if latest is None:
             return 0
-        since = self.pool.halves(deck_id, after=earliest_id("smp", latest))
-        return sum(split == "holdout" for split in since.values())
+        since = self.pool.halves(grader.deck_id, after=earliest_id("smp", latest))
+        held = [id_ for id_, split in since.items() if split == "holdout"]
+        return len(self.of_prompt.among(grader.organization_id, grader.deck_id, of_deck, held))
 
     def _noted(self, grader: DeckGrader, found: wire.Agreement) -> MeasuredGrader:
         return MeasuredGrader(
@@ -123,6 +141,7 @@ def agreement(
     truths: Sequence[Truth],
     results: Mapping[str, JudgeWord],
     *,
+    deck_version: int,
     skipped: Collection[str],
     came_later: int,
     look: Look | None,
@@ -132,8 +151,9 @@ def agreement(
     """Return the agreement of a version's results with ground truths.
 
     Args:
-        truths: of the grader, of any samples.
+        truths: of the grader, of samples that have one system prompt.
         results: by sample.
+        deck_version: whose prompt that is.
         skipped: held-out samples that somebody left to others.
         came_later: held-out samples that nothing was drawn of, because they came later.
         look: which the version has; None where it has judged nothing that is held out.
@@ -154,6 +174,7 @@ def agreement(
     return wire.Agreement(
         grader_id=grader.id,
         version=version.version,
+        deck_version=deck_version,
         look=None if look is None else look.number,
         looks=looks.counted,
         looked=sorted(one.version for one in looks.spent if one.is_read),

@@ -90,6 +90,7 @@ class Run(Entity):
     """Judgements of samples by graders, and how far they are.
 
     Attributes:
+        deck_version: of samples of one version of the system prompt alone.
         samples: how many; their ids lie beside the run, in the order in which they are judged.
         position: how many pairs of a sample and a grader were begun, or need not be: pairs go
             sample by sample.
@@ -113,6 +114,7 @@ class Run(Entity):
     status: DeckRunStatus = "running"
     graders: Sequence[Judged]
     split: Split | None = None
+    deck_version: int | None = None
     repeat: bool = False
     samples: int
     position: int = 0
