@@ -266,14 +266,14 @@ class DecksStack(DomainStack):
         self._add_publishing(measures, http)
 
     def _add_publishing(self, measures: ServiceFunction, http: HttpStack) -> None:
-        """Routes publishing: what was measured goes into the registry with the grader."""
+        """Routes publishing, which brings what was measured into the registry, and spent looks."""
         data = self.shared.data
         data.registry.grant_write(measures.function, "PutItem", keys=GRADERS)
         data.registry.grant_write(measures.function, "DeleteItem", keys=HEALTH)
         self.grant_count_entities(measures)
         http.api.route(
             measures,
-            paths=[f"/api/v1/{OF_GRADER}/publish"],
+            paths=[f"/api/v1/{OF_GRADER}/publish", f"/api/v1/{OF_GRADER}/means"],
             method=apigateway.HttpMethod.POST,
         )
 
