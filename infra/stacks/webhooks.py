@@ -31,7 +31,11 @@ class WebhooksStack(DomainStack):
     def __init__(self, scope: Construct, *, shared: Shared, http: HttpStack) -> None:
         super().__init__(scope, domain="webhooks", shared=shared, holds="events and deliveries")
         self.queue = WorkQueue(
-            self, "Webhooks", consumer_timeout=DELIVER_TIMEOUT, drain_rate=DRAIN_RATE
+            self,
+            "Webhooks",
+            name="webhooks",
+            consumer_timeout=DELIVER_TIMEOUT,
+            drain_rate=DRAIN_RATE,
         )
         self.alarms.watch_dead_letters(self.queue.dead_letters, of="Webhooks")
         self.alarms.watch_waiting(self.queue.queue, of="Webhooks", longest=LONGEST_WAIT)

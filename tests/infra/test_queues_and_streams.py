@@ -25,6 +25,18 @@ def test_what_a_consumer_refuses_five_times_becomes_a_dead_letter(aws):
     aws.service.resource_count_is("AWS::SQS::Queue", 14)
 
 
+def test_operators_move_the_dead_letters_of_every_queue_back(aws):
+    """A queue that is added needs no line anywhere: its dead letters are known."""
+    queues = aws.service.find_resources("AWS::SQS::Queue")
+    policies = [each["Properties"].get("RedrivePolicy") for each in queues.values()]
+    dead = {one["deadLetterTargetArn"]["Fn::GetAtt"][0] for one in policies if one}
+    drained = {key for key, each in queues.items() if "RedrivePolicy" in each["Properties"]}
+    assert len(dead) == len(drained) == 5
+    redrives = aws.functions()["RedriveDeadLetters"]
+    told = json.dumps(redrives["Environment"]["Variables"]["DEAD_LETTERS"])
+    assert {key for key in queues if f'"{key}"' in told} == dead | drained
+
+
 def test_messages_stay_invisible_for_six_timeouts_of_their_consumer(aws):
     timeout = aws.functions()["DispatchChunks"]["Timeout"]
     for _, queue in queues_by_priority(aws).values():

@@ -122,6 +122,8 @@ EXPECTED = {
     "GET /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits": "O--O",
     "POST /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/proposals": "O--O",
     "GET /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/proposals": "O--O",
+    "POST /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/proposals/estimate": "O--O",
+    "POST /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/proposals/cancel": "O--O",
     "GET /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/<deck_edit_id>": "O--O",
     "POST /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/<deck_edit_id>/estimate": "O--O",
     "POST /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/<deck_edit_id>/replay": "O--O",
@@ -344,6 +346,9 @@ BODIES: dict[str, dict[str, Any]] = {
         "proposer": PROPOSER,
         "capNanoUsd": 1,
     },
+    "POST /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/proposals/estimate": {
+        "proposer": PROPOSER
+    },
     "POST /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/<deck_edit_id>/estimate": {
         "split": "development"
     },
@@ -372,6 +377,7 @@ NOT_READY = {
     "POST /api/v1/decks/<deck_id>/estimate": "conflict",
     # Nothing was labelled or measured, and no model was asked.
     "POST /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/proposals": "conflict",
+    "POST /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/proposals/estimate": "conflict",
     "POST /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/<deck_edit_id>/estimate": (
         "conflict"
     ),

@@ -274,6 +274,12 @@ ROUTES: Mapping[tuple[str, str], Rule] = {
     ("GET", "/api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/proposals"): Grant(
         "decks", "update"
     ),
+    ("POST", "/api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/proposals/estimate"): Grant(
+        "decks", "read"
+    ),
+    ("POST", "/api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/proposals/cancel"): Grant(
+        "decks", "update"
+    ),
     ("GET", "/api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/<deck_edit_id>"): Grant(
         "decks", "read"
     ),

@@ -10,6 +10,7 @@ from autotune_platform.decks.labels.hands import HandStore
 from autotune_platform.decks.labels.importing import RatingImport
 from autotune_platform.decks.labels.inbox import LabelInbox
 from autotune_platform.decks.labels.listing import RatingList
+from autotune_platform.decks.labels.of_prompt import PromptSamples
 from autotune_platform.decks.labels.offering import LabelOffers
 from autotune_platform.decks.labels.pool import SamplePool
 from autotune_platform.decks.labels.progress import LabelProgress
@@ -36,6 +37,10 @@ class LabelParts(DeckParts):
     @cached_property
     def drift_watch(self) -> DriftWatch:
         return drift_watch(self.decks_table, self.registry_table)
+
+    @cached_property
+    def prompt_samples(self) -> PromptSamples:
+        return PromptSamples(decks=DeckRepository(self.decks_table), pool=self.sample_pool)
 
     @cached_property
     def sample_pool(self) -> SamplePool:

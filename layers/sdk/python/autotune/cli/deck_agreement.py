@@ -51,16 +51,30 @@ _ERROR_COLUMNS: Columns[ErrorPattern] = {
 }
 
 Version = Annotated[int | None, typer.Option(min=1, help="Of this version; else the current one.")]
+DeckVersion = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="Of samples with this version of the system prompt; else of those with the current.",
+    ),
+]
 
 
 def agreement(
-    invocation: Invocation, deck_id: str, grader_id: str, *, version: Version = None
+    invocation: Invocation,
+    deck_id: str,
+    grader_id: str,
+    *,
+    version: Version = None,
+    deck_version: DeckVersion = None,
 ) -> None:
     """Show how far a grader agrees with people, on drawn samples that are held out.
 
     Each version that is looked at after the first makes the interval of the next one wider.
     """
-    found = invocation.client.decks.labels.agreement(deck_id, grader_id, version=version)
+    found = invocation.client.decks.labels.agreement(
+        deck_id, grader_id, version=version, deck_version=deck_version
+    )
     if invocation.as_json:
         invocation.show_json(found)
         return
@@ -68,6 +82,7 @@ def agreement(
     invocation.show_fields(
         {
             "grader": f"{found.grader_id} version {found.version}",
+            "system prompt": f"version {found.deck_version}",
             "kappa": _kappa(found.kappa),
             "look": _look(found),
             "pairs": f"{found.n} in {found.groups} groups",
@@ -99,9 +114,12 @@ def means(
     *,
     model: Annotated[str | None, typer.Option(help="Only of what this model wrote.")] = None,
     version: Version = None,
+    deck_version: DeckVersion = None,
 ) -> None:
     """Show the mean level that people would give to held-out samples."""
-    found = invocation.client.decks.labels.means(deck_id, grader_id, model=model, version=version)
+    found = invocation.client.decks.labels.means(
+        deck_id, grader_id, model=model, version=version, deck_version=deck_version
+    )
     if invocation.as_json:
         invocation.show_json(found)
         return
@@ -110,6 +128,7 @@ def means(
     invocation.show_fields(
         {
             "grader": f"{found.grader_id} version {found.version}",
+            "system prompt": f"version {found.deck_version}",
             "model": found.model,
             "mean": _mean(used),
             "enough labels": enough,

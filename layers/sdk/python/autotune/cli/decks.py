@@ -8,7 +8,17 @@ import typer
 
 from autotune.cli.deck_agreement import agreement, disagreements, means, patterns
 from autotune.cli.deck_capture import app as capture
-from autotune.cli.deck_edits import accept, edit, edits, fix, propose, reject, replay, rollback
+from autotune.cli.deck_edits import (
+    accept,
+    cancel_fix,
+    edit,
+    edits,
+    fix,
+    propose,
+    reject,
+    replay,
+    rollback,
+)
 from autotune.cli.deck_files import export, import_
 from autotune.cli.deck_graders import app as graders
 from autotune.cli.deck_labels import label, progress, truth
@@ -256,7 +266,7 @@ command(app, "import")(import_)
 _COMMANDS: Sequence[Callable[..., Any]] = (
     *(export, estimate, grade, runs, cancel, results),
     *(label, truth, progress, agreement, disagreements, means, patterns),
-    *(propose, fix, edits, edit, replay, accept, reject, rollback),
+    *(propose, fix, cancel_fix, edits, edit, replay, accept, reject, rollback),
     *(unmatched, adopt, dismiss),
 )
 for one in _COMMANDS:

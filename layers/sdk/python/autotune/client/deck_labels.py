@@ -286,24 +286,32 @@ def means(
     *,
     model: str | None = None,
     version: int | None = None,
+    deck_version: int | None = None,
     **options: Unpack[CallOptions],
 ) -> Call[measures.DeckMeans]:
     """Read the mean level that people would give to held-out samples, corrected by their labels.
 
     Args:
         model: only what this model wrote.
-        version: the current one without it.
+        version: of the grader; the current one without it.
+        deck_version: only samples with the system prompt of this version of the deck; of the
+            current one without it.
 
     Raises:
         NotFoundError: there is no such deck or grader in this organisation.
     """
-    query = {"version": None if version is None else str(version), "model": model}
+    query = {**_versions(version, deck_version), "model": model}
     path = ("decks", deck_id, "graders", grader_id, "means")
     return call("GET", *path, read=_means, query=query, **options)
 
 
 def agreement(
-    deck_id: str, grader_id: str, *, version: int | None = None, **options: Unpack[CallOptions]
+    deck_id: str,
+    grader_id: str,
+    *,
+    version: int | None = None,
+    deck_version: int | None = None,
+    **options: Unpack[CallOptions],
 ) -> Call[measures.Agreement]:
     """Read how far a version of a grader agrees with people, on drawn held-out samples.
 
@@ -311,12 +319,13 @@ def agreement(
     versions wider; the first version that is looked at is free.
 
     Args:
-        version: the current one without it.
+        version: of the grader; the current one without it.
+        deck_version: only samples with the system prompt of this version of the deck; of the
+            current one without it.
 
     Raises:
         NotFoundError: there is no such deck or grader in this organisation.
     """
-    query = {"version": None if version is None else str(version)}
     return call(
         "GET",
         "decks",
@@ -325,9 +334,16 @@ def agreement(
         grader_id,
         "agreement",
         read=_agreement,
-        query=query,
+        query=_versions(version, deck_version),
         **options,
     )
+
+
+def _versions(version: int | None, deck_version: int | None) -> dict[str, str | None]:
+    return {
+        "version": None if version is None else str(version),
+        "deckVersion": None if deck_version is None else str(deck_version),
+    }
 
 
 def disagreements(

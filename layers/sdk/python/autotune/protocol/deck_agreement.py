@@ -81,6 +81,7 @@ class Agreement(types.ResponseModel):
     """How far a version of a grader agrees with people, on drawn samples that are held out.
 
     Attributes:
+        deck_version: whose system prompt the samples have, of which this is.
         look: which look at the held-out labels the version has: 0 for the first that was looked at,
             null where it has judged none of them. Reading spends it, once for each version.
         looked: versions whose agreement was read: reading these again spends nothing.
@@ -115,6 +116,7 @@ class Agreement(types.ResponseModel):
 
     grader_id: str
     version: int
+    deck_version: int
     look: int | None = None
     looks: int = 0
     looked: list[int] = []
@@ -247,6 +249,7 @@ class DeckMeans(types.ResponseModel):
     """The mean level that people would give to held-out samples, from -3 to 3, three ways.
 
     Attributes:
+        deck_version: whose system prompt the samples have.
         model: whose responses they are; null for all.
         look: which look at the held-out labels the version has, as its agreement says.
         naive: the mean of what the judge says: as far off as the judge.
@@ -264,6 +267,7 @@ class DeckMeans(types.ResponseModel):
 
     grader_id: str
     version: int
+    deck_version: int
     model: str | None = None
     look: int | None = None
     naive: float | None

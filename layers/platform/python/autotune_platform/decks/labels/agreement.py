@@ -20,6 +20,7 @@ from autotune_platform.decks.labels.drifting import DriftWatch
 from autotune_platform.decks.labels.drifting_wire import published_on_wire
 from autotune_platform.decks.labels.graders import LabelledGraders
 from autotune_platform.decks.labels.models import Truth, criteria_digest, left_by_all
+from autotune_platform.decks.labels.of_prompt import PromptSamples
 from autotune_platform.decks.labels.repository import LabelRepository
 from autotune_platform.decks.labels.results import JudgeResults, JudgeWord
 from autotune_platform.decks.look_repository import Look, Looks
@@ -46,28 +47,43 @@ class AgreementService:
     graders: LabelledGraders
     labels: LabelRepository
     results: JudgeResults
+    of_prompt: PromptSamples
     held_out: HeldOut
     watch: DriftWatch
     figures: FiguresRepository
     clock: Clock = SYSTEM_CLOCK
 
     def of(
-        self, caller: Caller, deck_id: str, grader_id: str, *, version: int | None
+        self,
+        caller: Caller,
+        deck_id: str,
+        grader_id: str,
+        *,
+        version: int | None,
+        deck_version: int | None = None,
     ) -> wire.Agreement:
         """Return how far a version agrees with people: the current one if none is named.
+
+        It is of samples that have the system prompt of one version of the deck: of the current one
+        if none is named.
 
         A version that has judged held-out samples with drawn labels has a look after that.
 
         Raises:
             NotFoundError: there is no such deck or grader, or it is another organisation's.
-            InvalidRequestError: the grader has no such version.
+            InvalidRequestError: the grader, or the deck, has no such version.
             ConflictError: the version is of an edit that is not accepted.
             UnavailableError: others look at the same labels right now.
         """
         grader = self.graders.require(caller, deck_id, grader_id)
         judged_by = self.graders.version(grader, version)
         require_shown(judged_by)
-        truths = list(self.labels.truths(grader.id))
+        of_deck = self.of_prompt.version(grader.organization_id, deck_id, deck_version)
+        every = list(self.labels.truths(grader.id))
+        skipped = self.labels.skipped(grader.id)
+        known = {*(one.sample_id for one in every), *skipped}
+        same = self.of_prompt.among(grader.organization_id, deck_id, of_deck, known)
+        truths = [one for one in every if one.sample_id in same]
         results = self.results.scores(
             grader.id, judged_by.version, [truth.sample_id for truth in truths]
         )
@@ -81,12 +97,13 @@ class AgreementService:
             judged_by,
             truths,
             results,
-            skipped=self.labels.skipped(grader.id),
+            deck_version=of_deck,
+            skipped=skipped & same,
             look=look,
             looks=looks,
             published=published,
         )
-        if judged_by.version == grader.version:
+        if judged_by.version == grader.version and deck_version is None:
             self.figures.note(grader.organization_id, deck_id, self._noted(grader, found))
         return found
 
@@ -111,6 +128,7 @@ def agreement(
     truths: Sequence[Truth],
     results: Mapping[str, JudgeWord],
     *,
+    deck_version: int,
     skipped: Collection[str],
     look: Look | None,
     looks: Looks,
@@ -119,8 +137,9 @@ def agreement(
     """Return the agreement of a version's results with ground truths.
 
     Args:
-        truths: of the grader, of any samples.
+        truths: of the grader, of samples that have one system prompt.
         results: by sample.
+        deck_version: whose prompt that is.
         skipped: held-out samples that somebody left to others.
         look: which the version has; None where it has judged nothing that is held out.
         looks: those of all versions.
@@ -140,6 +159,7 @@ def agreement(
     return wire.Agreement(
         grader_id=grader.id,
         version=version.version,
+        deck_version=deck_version,
         look=None if look is None else look.number,
         looks=looks.counted,
         looked=sorted(one.version for one in looks.spent if one.is_read),

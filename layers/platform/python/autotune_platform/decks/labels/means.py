@@ -8,6 +8,7 @@ from autotune_platform.decks.held_out import HeldOut, require_shown
 from autotune_platform.decks.labels.agreement import interval_on_wire
 from autotune_platform.decks.labels.graders import LabelledGraders
 from autotune_platform.decks.labels.models import Truth
+from autotune_platform.decks.labels.of_prompt import PromptSamples
 from autotune_platform.decks.labels.pool import SamplePool
 from autotune_platform.decks.labels.repository import LabelRepository
 from autotune_platform.decks.result_models import GraderResult
@@ -30,12 +31,13 @@ class MeanService:
     Of the held-out half alone: rubrics are fitted to the other one. Labels count where they were
     drawn, whether the judge gave a level or not, and each of these samples is on one side only.
 
-    Ceiling: all results of a version are read, and where a model is named, their samples.
+    Ceiling: all results of a version are read, and the headers of their samples.
     """
 
     graders: LabelledGraders
     labels: LabelRepository
     pool: SamplePool
+    of_prompt: PromptSamples
     results: ResultRepository
     held_out: HeldOut
 
@@ -47,12 +49,16 @@ class MeanService:
         *,
         version: int | None,
         model: str | None,
+        deck_version: int | None = None,
     ) -> wire.DeckMeans:
         """Return the mean level of what a model wrote, or of all samples, three ways.
 
+        They are samples that have the system prompt of one version of the deck: of the current one
+        if none is named.
+
         Raises:
             NotFoundError: there is no such deck or grader, or it is another organisation's.
-            InvalidRequestError: the grader has no such version.
+            InvalidRequestError: the grader, or the deck, has no such version.
             ConflictError: the version is of an edit that is not accepted.
             UnavailableError: others look at the same labels right now.
         """
@@ -67,12 +73,15 @@ class MeanService:
         rated = {one.sample_id: one for one in self.labels.truths(grader.id, split="holdout")}
         left = self.labels.skipped(grader.id) - rated.keys()
         drawn = {id_: one for id_, one in rated.items() if one.counts}
+        of_deck = self.of_prompt.version(grader.organization_id, deck_id, deck_version)
+        known = results.keys() | drawn.keys() | left
+        wanted = self.of_prompt.among(grader.organization_id, deck_id, of_deck, known)
         if model is not None:
-            traits = self.pool.traits(grader.deck_id, results.keys() | drawn.keys() | left)
-            written = {sample_id for sample_id, one in traits.items() if one.model == model}
-            results = {id_: one for id_, one in results.items() if id_ in written}
-            drawn = {id_: one for id_, one in drawn.items() if id_ in written}
-            left &= written
+            traits = self.pool.traits(grader.deck_id, wanted)
+            wanted = {sample_id for sample_id, one in traits.items() if one.model == model}
+        results = {id_: one for id_, one in results.items() if id_ in wanted}
+        drawn = {id_: one for id_, one in drawn.items() if id_ in wanted}
+        left &= wanted
         truths = {id_: one for id_, one in drawn.items() if one.state == "settled"}
         others = [one for sample_id, one in results.items() if sample_id not in drawn]
         is_seen = not truths.keys().isdisjoint(results)
@@ -87,6 +96,7 @@ class MeanService:
         return wire.DeckMeans(
             grader_id=grader.id,
             version=judged_by.version,
+            deck_version=of_deck,
             model=model,
             look=None if look is None else look.number,
             confidence=confidence,

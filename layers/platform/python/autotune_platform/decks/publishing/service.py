@@ -14,11 +14,11 @@ from autotune_platform.decks.graders import DeckGraderService
 from autotune_platform.decks.held_out import HeldOut
 from autotune_platform.decks.labels.drifting import DriftWatch
 from autotune_platform.decks.labels.models import Truth
+from autotune_platform.decks.labels.of_prompt import PromptSamples
 from autotune_platform.decks.labels.pool import SamplePool
 from autotune_platform.decks.labels.repository import LabelRepository
 from autotune_platform.decks.models import DeckGrader, GraderVersion, Published, WholeGrader
 from autotune_platform.decks.new_graders import registered_id
-from autotune_platform.decks.prompts import prompt_hash
 from autotune_platform.decks.publishing.measuring import Measured, measured
 from autotune_platform.decks.publishing.snapshots import (
     calibrated,
@@ -74,6 +74,7 @@ class PublishingService:
     repository: DeckGraderRepository
     labels: LabelRepository
     pool: SamplePool
+    of_prompt: PromptSamples
     results: ResultRepository
     held_out: HeldOut
     graders: GraderService
@@ -127,7 +128,7 @@ class PublishingService:
         deck = self.decks.get(caller, version.deck_id)
         assert deck.prompt is not None, "a deck that is read alone has its prompt"
         bare = configuration_of(version, deck.prompt)
-        labelled = self._labelled(whole.grader, deck.prompt)
+        labelled = self._labelled(whole.grader, deck.deck.version)
         found = self._measured(whole.grader, version, labelled)
         before = whole.grader.published
         suspended = still_suspended(before, version.version, found)
@@ -153,23 +154,17 @@ class PublishingService:
         )
         return _Snapshot(calibrated(bare, calibration), published)
 
-    def _labelled(self, grader: DeckGrader, prompt: str) -> _Labelled:
+    def _labelled(self, grader: DeckGrader, version: int) -> _Labelled:
         """Return what people said of samples of a system prompt: the judge is asked with it."""
         every = list(self.labels.truths(grader.id, split="holdout"))
         left = self.labels.skipped(grader.id) - {one.sample_id for one in every}
         samples = self.pool.get_many(grader.deck_id, [*(one.sample_id for one in every), *left])
-        versions = {one.deck_version for one in samples.values()}
-        wanted = prompt_hash(grader.organization_id, prompt)
-        same = {
-            number
-            for number, text in self.decks.repository.prompts(grader.deck_id, versions).items()
-            if prompt_hash(grader.organization_id, text) == wanted
-        }
+        same = self.of_prompt.of(grader.organization_id, grader.deck_id, version, samples.values())
         there = [one for one in every if one.sample_id in samples]
         return _Labelled(
-            truths=[one for one in there if samples[one.sample_id].deck_version in same],
-            others=[one for one in there if samples[one.sample_id].deck_version not in same],
-            left=sum(id_ in samples and samples[id_].deck_version in same for id_ in left),
+            truths=[one for one in there if one.sample_id in same],
+            others=[one for one in there if one.sample_id not in same],
+            left=len(left & same),
         )
 
     def _measured(

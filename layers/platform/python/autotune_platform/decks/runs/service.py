@@ -120,6 +120,7 @@ class RunService:
             kind="grade",
             repeat=request.repeat,
             split=request.split,
+            deck_version=request.deck_version,
             cap=request.cap_nano_usd,
             fingerprint=fingerprint,
         )
@@ -135,6 +136,7 @@ class RunService:
         kind: wire.DeckRunKind,
         repeat: bool = False,
         split: str | None = None,
+        deck_version: int | None = None,
         cap: int | None = None,
         fingerprint: str = "",
     ) -> Run:
@@ -163,6 +165,7 @@ class RunService:
                     for one in chosen.versions
                 ],
                 "split": split,
+                "deck_version": deck_version,
                 "repeat": repeat,
                 "samples": len(chosen.samples),
                 "estimate": estimate.estimate,
@@ -267,6 +270,7 @@ def on_wire(run: Run) -> wire.DeckRun:
             wire.RunGrader(grader_id=one.grader_id, version=one.version) for one in run.graders
         ],
         split=run.split,
+        deck_version=run.deck_version,
         repeat=run.repeat,
         samples=run.samples,
         counts=wire.DeckRunCounts(
