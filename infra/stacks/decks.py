@@ -236,6 +236,11 @@ class DecksStack(DomainStack):
                 *resource_paths(f"{OF_GRADER}/truth"),
             ],
         )
+        http.api.route(
+            feedback,
+            paths=["/api/v1/decks/{deckId}/labels"],
+            method=apigateway.HttpMethod.GET,
+        )
 
     def _add_measures(self, http: HttpStack) -> None:
         """Routes what is computed with numpy; that results were shown is noted."""

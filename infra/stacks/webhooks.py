@@ -76,7 +76,7 @@ class WebhooksStack(DomainStack):
         publish = self.create(
             "PublishEvents",
             module="publish_events",
-            description="Publishes what happened to organisations' graders, batches and budgets",
+            description="Publishes what happened to graders, batches, budgets and decks",
             timeout=PUBLISH_TIMEOUT,
             environment=self.publisher_environment,
         )
@@ -98,6 +98,14 @@ class WebhooksStack(DomainStack):
             inserted=["event#"],
         )
         self.alarms.watch_stream_failures(ledger, name="LedgerOutbox")
+        decks = StreamConsumer(
+            self,
+            "DecksOutbox",
+            table=self.shared.data.decks,
+            consumer=publish,
+            inserted=["event#"],
+        )
+        self.alarms.watch_stream_failures(decks, name="DecksOutbox")
 
     def _add_delivering(self) -> None:
         data = self.shared.data

@@ -470,7 +470,8 @@ EXPECTED = {
     "PublishEvents": PUBLISH
     | ENCRYPT
     | follow("Registry", failures="OutboxFailures")
-    | follow("Ledger", failures="LedgerOutboxFailures"),
+    | follow("Ledger", failures="LedgerOutboxFailures")
+    | follow("Decks", failures="DecksOutboxFailures"),
     "ReviewsApi": API
     | table("Registry/index/byCollection", "Query")
     | table("Registry", "PutItem", "UpdateItem", keys="rvl_*")

@@ -111,6 +111,7 @@ EXPECTED = {
     "GET /api/v1/decks/<deck_id>/graders/<deck_grader_id>/feedback": "O-OO",
     "GET /api/v1/decks/<deck_id>/graders/<deck_grader_id>/feedback/next": "O-OO",
     "GET /api/v1/decks/<deck_id>/graders/<deck_grader_id>/feedback/progress": "O-OO",
+    "GET /api/v1/decks/<deck_id>/labels": "O--O",
     "GET /api/v1/decks/<deck_id>/graders/<deck_grader_id>/truth": "O--O",
     "PUT /api/v1/decks/<deck_id>/graders/<deck_grader_id>/truth/<sample_id>": "O-OO",
     "GET /api/v1/decks/<deck_id>/graders/<deck_grader_id>/agreement": "O--O",

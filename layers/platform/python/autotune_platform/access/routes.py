@@ -256,6 +256,8 @@ ROUTES: Mapping[tuple[str, str], Rule] = {
     ("GET", "/api/v1/decks/<deck_id>/graders/<deck_grader_id>/feedback/progress"): Grant(
         "deck_labels", "read"
     ),
+    # Ratings of all people.
+    ("GET", "/api/v1/decks/<deck_id>/labels"): Grant("decks", "read"),
     ("GET", "/api/v1/decks/<deck_id>/graders/<deck_grader_id>/truth"): Grant("decks", "read"),
     # Of those who label, some have seen no judge's result: they alone may decide.
     ("PUT", "/api/v1/decks/<deck_id>/graders/<deck_grader_id>/truth/<sample_id>"): Grant(

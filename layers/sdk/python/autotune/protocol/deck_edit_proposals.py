@@ -111,6 +111,7 @@ class EditProposal(types.ResponseModel):
     cancel_requested_at: types.Timestamp | None = None
     created_at: types.Timestamp
     created_by: str
+    ended_at: types.Timestamp | None = None
 
 
 class EditProposalResponse(types.ResponseModel):

@@ -231,6 +231,8 @@ class ProposalAdvancing:
         after = Proposal.model_validate(
             {**proposal.model_dump(), **changes, "revision": proposal.revision + 1}
         )
+        if not after.is_open and after.ended_at is None:
+            after = after.model_copy(update={"ended_at": self.clock.now()})
         if self.proposals.store(proposal, after):
             return after
         found = self.proposals.get(proposal.deck_id, proposal.grader_id)

@@ -7,12 +7,14 @@ from autotune.protocol.deck_edit_proposals import EditProposalFailure, EditPropo
 from autotune.protocol.deck_edits import EditPattern
 from autotune.protocol.deck_rubrics import DeckJudge
 from autotune_platform.decks.figures import spent
+from autotune_platform.decks.fixing.events import proposal_completed
 from autotune_platform.decks.items import item_of, model_from
 from autotune_platform.decks.runs.repository import packed_rows
 from autotune_platform.ledger.models import Row
 from autotune_platform.runtime.frozen_model import FrozenModel
 from autotune_platform.storage.table import Table
 from autotune_platform.storage.transactions import Condition, Put, Write
+from autotune_platform.webhooks.outbox import outbox_put
 
 FIXING = "fixing#"
 
@@ -74,6 +76,7 @@ class Proposal(FrozenModel):
     cap: int
     spent: int = 0
     cancel_requested_at: datetime | None = None
+    ended_at: datetime | None = None
     revision: int = 1
     created_at: datetime
     created_by: str
@@ -107,7 +110,8 @@ class ProposalRepository:
     def store(self, before: Proposal | None, after: Proposal) -> bool:
         """Store a proposal; return False where it is not as it was read.
 
-        What it has paid since it was read is added to what its deck has.
+        What it has paid since it was read is added to what its deck has, and the write that ends it
+        stores its event.
         """
         as_read = (
             Condition(exists=False)
@@ -123,4 +127,6 @@ class ProposalRepository:
         is_same = before is not None and before.number == after.number
         if paid := after.spent - (before.spent if before is not None and is_same else 0):
             writes.append(spent(after.organization_id, after.deck_id, paid))
+        if before is not None and before.is_open and not after.is_open:
+            writes.append(outbox_put(proposal_completed(after), pk=after.deck_id))
         return not self._table.transact(writes)

@@ -161,4 +161,5 @@ def _on_wire(proposal: Proposal) -> wire.EditProposal:
         cancel_requested_at=proposal.cancel_requested_at,
         created_at=proposal.created_at,
         created_by=proposal.created_by,
+        ended_at=proposal.ended_at,
     )
