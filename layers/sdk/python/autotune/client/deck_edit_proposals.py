@@ -9,6 +9,7 @@ from autotune.client.arguments import fields_of, request_of
 from autotune.client.calls import Call, CallOptions, call, returning
 from autotune.client.errors import WaitTimeoutError
 from autotune.client.exchange import Course, Pause, Plan, Session
+from autotune.client.waiting import GAP_GROWTH
 from autotune.protocol import deck_edit_proposals as proposals
 from autotune.protocol.deck_rubrics import DeckJudge
 
@@ -155,6 +156,6 @@ def waiting(
             if left <= 0:
                 raise WaitTimeoutError(f"{said} after {timeout:g} s")
             yield Pause(min(gap, left))
-            gap = min(gap * 1.5, _LONGEST_GAP_SECONDS)
+            gap = min(gap * GAP_GROWTH, _LONGEST_GAP_SECONDS)
 
     return ask
