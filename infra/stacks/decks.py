@@ -257,7 +257,9 @@ class DecksStack(DomainStack):
         table.grant_write(measures.function, "BatchWriteItem", keys=GRADERS)
         # Looks at held-out labels are spent by reading, and what is published is noted.
         table.grant_write(measures.function, "PutItem", "UpdateItem", keys=DECKS)
-        for name in ("agreement", "disagreements", "means", "patterns"):
+        # Means are read by GET, and spend a look by POST.
+        http.api.route(measures, paths=[f"/api/v1/{OF_GRADER}/means"])
+        for name in ("agreement", "disagreements", "patterns"):
             http.api.route(
                 measures,
                 paths=[f"/api/v1/{OF_GRADER}/{name}"],
@@ -266,14 +268,14 @@ class DecksStack(DomainStack):
         self._add_publishing(measures, http)
 
     def _add_publishing(self, measures: ServiceFunction, http: HttpStack) -> None:
-        """Routes publishing, which brings what was measured into the registry, and spent looks."""
+        """Routes publishing: what was measured goes into the registry with the grader."""
         data = self.shared.data
         data.registry.grant_write(measures.function, "PutItem", keys=GRADERS)
         data.registry.grant_write(measures.function, "DeleteItem", keys=HEALTH)
         self.grant_count_entities(measures)
         http.api.route(
             measures,
-            paths=[f"/api/v1/{OF_GRADER}/publish", f"/api/v1/{OF_GRADER}/means"],
+            paths=[f"/api/v1/{OF_GRADER}/publish"],
             method=apigateway.HttpMethod.POST,
         )
 
