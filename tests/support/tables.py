@@ -82,7 +82,7 @@ class SavedTables:
         """Have the tables hold the same, and nothing else; streams begin anew."""
         with _lock:
             dynamodb.reset()
-            dynamodb.load_persisted_state(copy.deepcopy(self._state))
+            dynamodb.load_persisted_state(_copied(self._state))
 
 
 def done(name: str, asked: dict[str, Any]) -> dict[str, Any]:
