@@ -103,7 +103,9 @@ def _loaded(path: str) -> Any:
     return _load_file(JSONFileLoader(), path)
 
 
-def _resolved_once(self: Any, model: Any, params: Any, context: Any, *more: Any, **named: Any) -> Any:
+def _resolved_once(
+    self: Any, model: Any, params: Any, context: Any, *more: Any, **named: Any
+) -> Any:
     """Resolve where tables are once a client: it takes longer than to answer from them."""
     if model.service_model.service_name != "dynamodb":
         return _resolve_endpoint(self, model, params, context, *more, **named)

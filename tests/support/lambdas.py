@@ -172,5 +172,7 @@ def _caches_of(module: ModuleType) -> list[Callable[[], None]]:
     if "cache" not in known and "lru_cache" not in known:
         return []
     return [
-        member.cache_clear for member in list(known.values()) if hasattr(type(member), "cache_clear")
+        member.cache_clear
+        for member in list(known.values())
+        if hasattr(type(member), "cache_clear")
     ]
