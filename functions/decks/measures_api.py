@@ -9,6 +9,7 @@ from autotune.protocol.deck_agreement import (
     AgreementResponse,
     DeckMeansResponse,
     DeckPatternsResponse,
+    DisagreementAbout,
     DisagreementList,
 )
 from autotune.protocol.deck_rubrics import DeckGraderResponse
@@ -22,6 +23,7 @@ from autotune_platform.wiring.deck_measures import DeckMeasureParts
 _GRADER = "/api/v1/decks/<deck_id>/graders/<deck_grader_id>"
 
 Version = Annotated[int | None, Query(ge=1, le=MAX_DECK_VERSIONS)]
+DeckVersion = Annotated[int | None, Query(alias="deckVersion", ge=1, le=MAX_DECK_VERSIONS)]
 ModelQuery = Annotated[str | None, Query(min_length=1, max_length=MAX_NAME_CHARACTERS)]
 LevelQuery = Annotated[int | None, Query(ge=-3, le=3)]
 
@@ -37,14 +39,20 @@ app = Api(parts)
 
 @app.get(f"{_GRADER}/agreement", tags=["decks"])
 def read_deck_agreement(
-    deck_id: str, deck_grader_id: str, version: Version = None
+    deck_id: str,
+    deck_grader_id: str,
+    version: Version = None,
+    deck_version: DeckVersion = None,
 ) -> AgreementResponse:
     """Return how far a version of a grader agrees with people: the current one if none is named.
 
-    Claims rest on samples that are held out and were drawn; the confusion is of the others.
+    It is of samples that have the system prompt of one version of the deck, the current one if none
+    is named. Claims rest on those that are held out and were drawn; the confusion is of the others.
     """
     app.require_known_parameters()
-    found = parts().agreements.of(app.caller, deck_id, deck_grader_id, version=version)
+    found = parts().agreements.of(
+        app.caller, deck_id, deck_grader_id, version=version, deck_version=deck_version
+    )
     return AgreementResponse(agreement=found)
 
 
@@ -53,6 +61,7 @@ def list_disagreements(
     deck_id: str,
     deck_grader_id: str,
     version: Version = None,
+    about: Annotated[DisagreementAbout, Query()] = "levels",
     truth: LevelQuery = None,
     score: LevelQuery = None,
     limit: PageSize = 20,
@@ -60,6 +69,8 @@ def list_disagreements(
 ) -> DisagreementList:
     """List samples of the development half on which judge and people differ, the widest first.
 
+    With ``about=applicability`` they differ on whether the question applies: where the judge
+    abstained first, then where people say that it does not apply.
     With ``truth`` and ``score`` it is a cell of the confusion, which may be one where they agree.
     Who reads it has seen results: what they say of these samples later is not blind.
     """
@@ -69,6 +80,7 @@ def list_disagreements(
         deck_id,
         deck_grader_id,
         version=version,
+        about=about,
         truth=truth,
         score=score,
         limit=limit,
@@ -88,14 +100,26 @@ def read_patterns(
 
 @app.get(f"{_GRADER}/means", tags=["decks"])
 def read_deck_means(
-    deck_id: str, deck_grader_id: str, version: Version = None, model: ModelQuery = None
+    deck_id: str,
+    deck_grader_id: str,
+    version: Version = None,
+    model: ModelQuery = None,
+    deck_version: DeckVersion = None,
 ) -> DeckMeansResponse:
     """Return the mean level that people would give to what a model wrote, or to all samples.
 
-    It is estimated from the judge's levels and the labels of the held-out half.
+    It is estimated from the judge's levels and the labels of the held-out half, of samples that
+    have the system prompt of one version of the deck: the current one if none is named.
     """
     app.require_known_parameters()
-    found = parts().means.of(app.caller, deck_id, deck_grader_id, version=version, model=model)
+    found = parts().means.of(
+        app.caller,
+        deck_id,
+        deck_grader_id,
+        version=version,
+        model=model,
+        deck_version=deck_version,
+    )
     return DeckMeansResponse(means=found)
 
 

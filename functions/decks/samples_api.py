@@ -14,6 +14,7 @@ from autotune.protocol.deck_samples import (
     Split,
 )
 from autotune.protocol.deck_samples import Sample as WireSample
+from autotune.protocol.limits import MAX_DECK_VERSIONS
 from autotune.protocol.llm_limits import ModelName
 from autotune_platform.decks.models import Sample, SampleTexts
 from autotune_platform.http.api import Api
@@ -23,6 +24,7 @@ from autotune_platform.wiring.decks import SampleApiParts
 
 SplitFilter = Annotated[Split | None, Query(alias="split")]
 ModelFilter = Annotated[ModelName | None, Query(alias="model")]
+VersionFilter = Annotated[int | None, Query(alias="deckVersion", ge=1, le=MAX_DECK_VERSIONS)]
 
 
 @cache
@@ -58,13 +60,20 @@ def list_samples(
     deck_id: str,
     split: SplitFilter = None,
     model: ModelFilter = None,
+    deck_version: VersionFilter = None,
     limit: PageSize = 50,
     next_token: NextToken = None,
 ) -> SampleList:
     """List a deck's samples, newest first, without their texts; a page may be short."""
     app.require_known_parameters()
     found, token = parts().samples.list(
-        app.caller, deck_id, split=split, model=model, limit=limit, next_token=next_token
+        app.caller,
+        deck_id,
+        split=split,
+        model=model,
+        deck_version=deck_version,
+        limit=limit,
+        next_token=next_token,
     )
     return SampleList(samples=[_on_wire(sample) for sample in found], next_token=token)
 

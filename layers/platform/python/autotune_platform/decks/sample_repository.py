@@ -114,7 +114,7 @@ class SampleRepository:
         *,
         limit: int,
         below: str | None,
-        equal: Mapping[str, str],
+        equal: Mapping[str, str | int],
     ) -> tuple[list[Sample], str | None]:
         """Return a page of a deck's samples, newest first, and the id behind which to go on.
 
@@ -242,7 +242,7 @@ def _count(deck_id: str, added: int) -> Write:
     )
 
 
-def _filter(equal: Mapping[str, str]) -> Filter:
+def _filter(equal: Mapping[str, str | int]) -> Filter:
     names = {f"#f{place}": name for place, name in enumerate(equal)}
     values = {f":f{place}": value for place, value in enumerate(equal.values())}
     expression = " AND ".join(f"#f{place} = :f{place}" for place in range(len(equal)))

@@ -45,6 +45,7 @@ class SampleService:
         *,
         split: Split | None,
         model: str | None,
+        deck_version: int | None = None,
         limit: int,
         next_token: str | None,
     ) -> tuple[Sequence[Sample], str | None]:
@@ -60,7 +61,7 @@ class SampleService:
             (below,) = decode_cursor(next_token, parts=1)
             if not is_id("smp", below):
                 raise invalid_cursor()
-        equal = {"split": split, "model": model}
+        equal = {"split": split, "model": model, "deck_version": deck_version}
         found, last = self.repository.page(
             deck_id,
             limit=limit,

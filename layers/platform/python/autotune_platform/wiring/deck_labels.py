@@ -5,11 +5,13 @@ from functools import cached_property
 from autotune_platform.decks.grader_repository import DeckGraderRepository
 from autotune_platform.decks.labels.adjudicating import AdjudicationService
 from autotune_platform.decks.labels.drifting import DriftWatch
+from autotune_platform.decks.labels.exporting import LabelExport
 from autotune_platform.decks.labels.graders import LabelledGraders
 from autotune_platform.decks.labels.hands import HandStore
 from autotune_platform.decks.labels.importing import RatingImport
 from autotune_platform.decks.labels.inbox import LabelInbox
 from autotune_platform.decks.labels.listing import RatingList
+from autotune_platform.decks.labels.of_prompt import PromptSamples
 from autotune_platform.decks.labels.offering import LabelOffers
 from autotune_platform.decks.labels.pool import SamplePool
 from autotune_platform.decks.labels.progress import LabelProgress
@@ -36,6 +38,10 @@ class LabelParts(DeckParts):
     @cached_property
     def drift_watch(self) -> DriftWatch:
         return drift_watch(self.decks_table, self.registry_table)
+
+    @cached_property
+    def prompt_samples(self) -> PromptSamples:
+        return PromptSamples(decks=DeckRepository(self.decks_table), pool=self.sample_pool)
 
     @cached_property
     def sample_pool(self) -> SamplePool:
@@ -75,6 +81,15 @@ class DeckFeedbackParts(ApiParts, LabelParts, SampleParts):
     @cached_property
     def rating_list(self) -> RatingList:
         return RatingList(graders=self.labelled_graders, labels=self.labels)
+
+    @cached_property
+    def label_export(self) -> LabelExport:
+        return LabelExport(
+            graders=self.labelled_graders,
+            labels=self.labels,
+            results=self.judge_results,
+            held_out=self.held_out,
+        )
 
     @cached_property
     def label_inbox(self) -> LabelInbox:

@@ -29,7 +29,9 @@ class DeckMeasureParts(ApiParts, LabelParts):
         return AgreementService(
             graders=self.labelled_graders,
             labels=self.labels,
+            pool=self.sample_pool,
             results=self.judge_results,
+            of_prompt=self.prompt_samples,
             held_out=self.held_out,
             watch=self.drift_watch,
             figures=self.deck_figures,
@@ -63,6 +65,7 @@ class DeckMeasureParts(ApiParts, LabelParts):
             graders=self.labelled_graders,
             labels=self.labels,
             pool=self.sample_pool,
+            of_prompt=self.prompt_samples,
             results=ResultRepository(self.decks_table),
             held_out=self.held_out,
         )
@@ -78,6 +81,7 @@ class DeckMeasureParts(ApiParts, LabelParts):
             repository=DeckGraderRepository(self.decks_table),
             labels=self.labels,
             pool=self.sample_pool,
+            of_prompt=self.prompt_samples,
             results=ResultRepository(self.decks_table),
             held_out=self.held_out,
             graders=GraderService(table=self.registry_table, secrets=self.secrets),

@@ -18,6 +18,8 @@ from autotune_platform.decks.runs.asking import RunAsking
 from autotune_platform.decks.runs.choosing import RunChoosing
 from autotune_platform.decks.runs.collecting import RunCollecting
 from autotune_platform.decks.runs.estimating import RunEstimating
+from autotune_platform.decks.runs.guarding import RunGuard
+from autotune_platform.decks.runs.pairs import NextPairs
 from autotune_platform.decks.runs.repository import RunRepository
 from autotune_platform.decks.runs.service import RunService
 from autotune_platform.decks.runs.sweeping import RunSweeper
@@ -72,6 +74,10 @@ class DeckRunWorkParts(DeckRunParts):
         )
 
     @cached_property
+    def deck_run_guard(self) -> RunGuard:
+        return RunGuard(repository=self.deck_run_repository)
+
+    @cached_property
     def deck_run_work(self) -> RunWork:
         collecting = RunCollecting(
             repository=self.deck_run_repository,
@@ -79,12 +85,16 @@ class DeckRunWorkParts(DeckRunParts):
             samples=self.sample_repository,
             asking=self.deck_run_asking,
             orders=self.row_orders,
+            guard=self.deck_run_guard,
         )
         return RunWork(
             repository=self.deck_run_repository,
-            results=self.deck_results_repository,
+            pairs=NextPairs(
+                repository=self.deck_run_repository, results=self.deck_results_repository
+            ),
             asking=self.deck_run_asking,
             collecting=collecting,
+            guard=self.deck_run_guard,
         )
 
     @cached_property
@@ -96,6 +106,7 @@ class DeckRunWorkParts(DeckRunParts):
             storing=ProposedGraders(
                 decks=self.deck_repository, graders=self.deck_grader_repository
             ),
+            guard=self.deck_run_guard,
         )
         return RunSteps(
             repository=self.deck_run_repository,

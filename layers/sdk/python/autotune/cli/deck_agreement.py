@@ -16,7 +16,7 @@ from autotune.protocol.deck_agreement import (
     LevelBias,
     MeanEstimate,
 )
-from autotune.protocol.deck_publishing import PublishedCalibration
+from autotune.protocol.deck_publishing import PublishedCalibration, ShownCalibration
 from autotune.protocol.deck_rubrics import LEVELS
 
 _BIAS_COLUMNS: Columns[LevelBias] = {
@@ -26,9 +26,9 @@ _BIAS_COLUMNS: Columns[LevelBias] = {
 }
 _DISAGREEMENT_COLUMNS: Columns[Disagreement] = {
     "SAMPLE": lambda one: one.sample_id,
-    "TRUTH": lambda one: level(one.truth),
-    "JUDGE": lambda one: level(one.score),
-    "BY": lambda one: f"{one.distance:+d}",
+    "TRUTH": lambda one: level(one.truth, does_not_apply=one.truth is None),
+    "JUDGE": lambda one: level(one.score, does_not_apply=one.score is None),
+    "BY": lambda one: None if one.distance is None else f"{one.distance:+d}",
     "OUTPUT": lambda one: " ".join(one.output_excerpt.split())[:40],
     "WHY": lambda one: " ".join((one.result.explanation or "").split())[:60] or None,
 }
@@ -51,16 +51,30 @@ _ERROR_COLUMNS: Columns[ErrorPattern] = {
 }
 
 Version = Annotated[int | None, typer.Option(min=1, help="Of this version; else the current one.")]
+DeckVersion = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="Of samples with this version of the system prompt; else of those with the current.",
+    ),
+]
 
 
 def agreement(
-    invocation: Invocation, deck_id: str, grader_id: str, *, version: Version = None
+    invocation: Invocation,
+    deck_id: str,
+    grader_id: str,
+    *,
+    version: Version = None,
+    deck_version: DeckVersion = None,
 ) -> None:
     """Show how far a grader agrees with people, on drawn samples that are held out.
 
     Each version that is looked at after the first makes the interval of the next one wider.
     """
-    found = invocation.client.decks.labels.agreement(deck_id, grader_id, version=version)
+    found = invocation.client.decks.labels.agreement(
+        deck_id, grader_id, version=version, deck_version=deck_version
+    )
     if invocation.as_json:
         invocation.show_json(found)
         return
@@ -68,6 +82,7 @@ def agreement(
     invocation.show_fields(
         {
             "grader": f"{found.grader_id} version {found.version}",
+            "system prompt": f"version {found.deck_version}",
             "kappa": _kappa(found.kappa),
             "look": _look(found),
             "pairs": f"{found.n} in {found.groups} groups",
@@ -99,9 +114,12 @@ def means(
     *,
     model: Annotated[str | None, typer.Option(help="Only of what this model wrote.")] = None,
     version: Version = None,
+    deck_version: DeckVersion = None,
 ) -> None:
     """Show the mean level that people would give to held-out samples."""
-    found = invocation.client.decks.labels.means(deck_id, grader_id, model=model, version=version)
+    found = invocation.client.decks.labels.means(
+        deck_id, grader_id, model=model, version=version, deck_version=deck_version
+    )
     if invocation.as_json:
         invocation.show_json(found)
         return
@@ -110,6 +128,7 @@ def means(
     invocation.show_fields(
         {
             "grader": f"{found.grader_id} version {found.version}",
+            "system prompt": f"version {found.deck_version}",
             "model": found.model,
             "mean": _mean(used),
             "enough labels": enough,
@@ -117,6 +136,7 @@ def means(
             "labels only": _mean(found.labels_only),
             "judge alone": None if found.naive is None else f"{found.naive:+.2f}",
             "labels": f"{found.labels}, and {found.unlabelled} that the judge alone has judged",
+            "came later": f"{found.came_later} samples, in no figure" if found.came_later else None,
         }
     )
 
@@ -127,6 +147,12 @@ def disagreements(
     grader_id: str,
     *,
     version: Version = None,
+    applies: Annotated[
+        bool,
+        typer.Option(
+            "--applies", help="Those on which they differ whether the question applies at all."
+        ),
+    ] = False,
     truth: Annotated[
         int | None, typer.Option(min=-3, max=3, help="Only those of this true level.")
     ] = None,
@@ -137,7 +163,13 @@ def disagreements(
 ) -> None:
     """List samples on which judge and people differ, the widest first; none that is held out."""
     found = invocation.client.decks.labels.disagreements(
-        deck_id, grader_id, version=version, truth=truth, score=score, page_size=page_size(limit)
+        deck_id,
+        grader_id,
+        version=version,
+        about="applicability" if applies else "levels",
+        truth=truth,
+        score=score,
+        page_size=page_size(limit),
     )
     invocation.show_all(found, _DISAGREEMENT_COLUMNS, limit)
 
@@ -191,6 +223,7 @@ def _labels(found: Agreement) -> str:
         "to be adjudicated": found.to_adjudicate,
         "of them those that chose this version": found.chose_version,
         "left by all": found.skipped,
+        "samples that came after the last label": found.came_later,
         "not blind": found.not_blind,
         "rated under other criteria": found.other_criteria,
     }
@@ -223,8 +256,17 @@ def _published(published: PublishedCalibration | None) -> str | None:
         said.append(
             f"kappa of {calibration.model} {calibration.kappa:.3f}, at least "
             f"{calibration.low:.3f} where {calibration.threshold:g} is needed"
+            + _looked(calibration)
         )
     return ", ".join(said)
+
+
+def _looked(calibration: ShownCalibration) -> str:
+    """Return what makes a calibration's figures worse than they look."""
+    said = f", at look {calibration.look}" if calibration.look else ""
+    if calibration.chose_version:
+        said += f", {calibration.chose_version} of its {calibration.n} labels chose the version"
+    return said
 
 
 def _fresh(published: PublishedCalibration | None) -> str | None:

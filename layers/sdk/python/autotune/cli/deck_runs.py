@@ -69,6 +69,10 @@ class ChosenSamples:
         typer.Option(help="A sample of the deck; may be repeated. All of them without it."),
     ] = None
     split: Annotated[Split | None, typer.Option(help="Only samples of this half.")] = None
+    deck_version: Annotated[
+        int | None,
+        typer.Option(min=1, help="Only samples that came with this version of the system prompt."),
+    ] = None
     labelled: Annotated[
         bool,
         typer.Option(
@@ -88,10 +92,12 @@ class ChosenSamples:
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of ``client.decks.runs.estimate``."""
         require_one(sample=self.sample, split=self.split)
+        require_one(sample=self.sample, deck_version=self.deck_version)
         return {
             "grader_ids": self.grader or None,
             "sample_ids": self.sample or None,
             "split": self.split,
+            "deck_version": self.deck_version,
             "labelled": self.labelled or None,
             "repeat": self.repeat or None,
         }

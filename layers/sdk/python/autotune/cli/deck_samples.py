@@ -152,11 +152,19 @@ def list_(
     *,
     split: Annotated[Split | None, typer.Option(help="Only this half.")] = None,
     model: Annotated[str | None, typer.Option(help="Only what this model answered.")] = None,
+    deck_version: Annotated[
+        int | None,
+        typer.Option(min=1, help="Only samples that came with this version of the system prompt."),
+    ] = None,
     limit: Annotated[int, typer.Option(min=1, help="At most this many.")] = 100,
 ) -> None:
     """List the samples of a deck, newest first."""
     found = invocation.client.decks.samples.list(
-        deck_id, split=split, model=model, page_size=page_size(limit)
+        deck_id,
+        split=split,
+        model=model,
+        deck_version=deck_version,
+        page_size=page_size(limit),
     )
     invocation.show_all(found, _COLUMNS, limit)
 

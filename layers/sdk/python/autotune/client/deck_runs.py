@@ -11,6 +11,7 @@ from autotune.client.calls import Call, CallOptions, Listing, call, listing, ret
 from autotune.client.errors import WaitTimeoutError
 from autotune.client.exchange import Course, Pause, Plan, Session
 from autotune.client.submissions import LONGEST_KEY, checked_key
+from autotune.client.waiting import GAP_GROWTH
 from autotune.protocol import deck_results, deck_runs
 from autotune.protocol.deck_samples import Split
 
@@ -30,6 +31,7 @@ def estimate_run(
     grader_ids: Sequence[str] | None = None,
     sample_ids: Sequence[str] | None = None,
     split: Split | None = None,
+    deck_version: int | None = None,
     labelled: bool | None = None,
     repeat: bool | None = None,
     **options: Unpack[CallOptions],
@@ -45,7 +47,7 @@ def estimate_run(
         InvalidRequestError: a grader or sample is none of the deck's, or may not be used so.
         ConflictError: there is no grader, or no sample, to judge.
     """
-    request = _requested(grader_ids, sample_ids, split, labelled, repeat, None)
+    request = _requested(grader_ids, sample_ids, split, deck_version, labelled, repeat, None)
     return call("POST", "decks", deck_id, "estimate", read=_estimate, body=request, **options)
 
 
@@ -55,6 +57,7 @@ def start_run(
     grader_ids: Sequence[str] | None = None,
     sample_ids: Sequence[str] | None = None,
     split: Split | None = None,
+    deck_version: int | None = None,
     labelled: bool | None = None,
     repeat: bool | None = None,
     cap_nano_usd: int | None = None,
@@ -68,6 +71,8 @@ def start_run(
             Those that are proposed may be tried on up to three samples of the development half.
         sample_ids: samples of the deck; all of it, or of ``split``, unless given.
         split: ``development`` or ``holdout``.
+        deck_version: only samples that came with this version of the system prompt, of those that
+            are not named.
         labelled: drawn held-out samples that people rated, on which a judge is measured.
         repeat: judge again what these versions have judged, beside the first results; twenty
             samples unless some are given, or ``labelled``. What was judged is not paid again
@@ -91,7 +96,9 @@ def start_run(
         deck_id,
         "runs",
         read=_run,
-        body=_requested(grader_ids, sample_ids, split, labelled, repeat, cap_nano_usd),
+        body=_requested(
+            grader_ids, sample_ids, split, deck_version, labelled, repeat, cap_nano_usd
+        ),
         idempotency_key=checked_key(idempotency_key, longest=LONGEST_KEY),
         **options,
     )
@@ -165,7 +172,7 @@ def wait_for_run(
             if left <= 0:
                 raise WaitTimeoutError(f"{run_id} was still running after {timeout:g} s")
             yield Pause(min(gap, left))
-            gap = min(gap * 1.5, _LONGEST_GAP_SECONDS)
+            gap = min(gap * GAP_GROWTH, _LONGEST_GAP_SECONDS)
 
     return ask
 
@@ -231,6 +238,7 @@ def _requested(
     grader_ids: Sequence[str] | None,
     sample_ids: Sequence[str] | None,
     split: Split | None,
+    deck_version: int | None,
     labelled: bool | None,
     repeat: bool | None,
     cap_nano_usd: int | None,
@@ -239,6 +247,7 @@ def _requested(
         "grader_ids": None if grader_ids is None else list(grader_ids),
         "sample_ids": None if sample_ids is None else list(sample_ids),
         "split": split,
+        "deck_version": deck_version,
         "labelled": labelled,
         "repeat": repeat,
         "cap_nano_usd": cap_nano_usd,

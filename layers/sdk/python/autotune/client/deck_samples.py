@@ -171,6 +171,7 @@ def list_samples(
     *,
     split: wire.Split | None = None,
     model: str | None = None,
+    deck_version: int | None = None,
     page_size: int | None = None,
     **options: Unpack[CallOptions],
 ) -> Listing[wire.Sample]:
@@ -179,12 +180,17 @@ def list_samples(
     Args:
         split: only ``development`` or only ``holdout``.
         model: only what this model answered.
+        deck_version: only samples that came with this version of the system prompt.
         page_size: samples fetched at a time, 1 to 200; fewer come where it is filtered.
 
     Raises:
         NotFoundError: there is no such deck in this organisation.
     """
-    query = {"split": split, "model": model}
+    query = {
+        "split": split,
+        "model": model,
+        "deckVersion": None if deck_version is None else str(deck_version),
+    }
     path = ("decks", deck_id, "samples")
     return listing(*path, read=_samples, page_size=page_size, query=query, **options)
 

@@ -7,6 +7,7 @@ from pydantic import Field, StringConstraints, model_validator
 from autotune.protocol import limits, types
 from autotune.protocol.deck_proposals import DeckProposal
 from autotune.protocol.deck_samples import Split
+from autotune.protocol.decks import VersionNumber
 from autotune.protocol.ids import ID_BODY
 
 DeckRunId = Annotated[str, StringConstraints(pattern=rf"^drn_{ID_BODY}$")]
@@ -42,6 +43,8 @@ class StartDeckRunRequest(types.RequestModel):
             development half that are named.
         sample_ids: samples of the deck; all of them, or all of ``split``, where it is left out.
         split: only samples of this half.
+        deck_version: only samples that came with this version of the system prompt, of those that
+            are not named.
         labelled: only drawn held-out samples that people rated for one of the graders: those that
             a judge is measured on, as after another model came or a calibration was suspended.
         repeat: judge samples again that these versions have judged, and keep the first results. It
@@ -69,6 +72,7 @@ class StartDeckRunRequest(types.RequestModel):
         | None
     ) = None
     split: Split | None = None
+    deck_version: VersionNumber | None = None
     labelled: bool = False
     repeat: bool = False
     cap_nano_usd: Annotated[int, Field(ge=0, le=limits.MAX_DECK_RUN_CAP, strict=True)] | None = None
@@ -78,6 +82,8 @@ class StartDeckRunRequest(types.RequestModel):
         named = (self.sample_ids is not None, self.split is not None, self.labelled)
         if sum(named) > 1:
             raise ValueError("expected one of sampleIds, split and labelled")
+        if self.sample_ids is not None and self.deck_version is not None:
+            raise ValueError("expected sampleIds or deckVersion, not both")
         return self
 
 
@@ -171,6 +177,7 @@ class DeckRun(types.ResponseModel):
 
     Attributes:
         samples: how many samples it judges.
+        deck_version: of a run that judges samples of one version of the system prompt alone.
         estimate_nano_usd: what it would probably cost, as it was at the start; so with
             ``bound_nano_usd``, the most.
         cost_nano_usd: what has been paid for judgements that have ended.
@@ -187,6 +194,7 @@ class DeckRun(types.ResponseModel):
     status: DeckRunStatus
     graders: list[RunGrader]
     split: Split | None = None
+    deck_version: int | None = None
     repeat: bool
     samples: int
     counts: DeckRunCounts

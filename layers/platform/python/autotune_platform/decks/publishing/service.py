@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from autotune.protocol.deck_publishing import UncalibratedBecause
 from autotune.protocol.graders import RegisterGraderRequest, UpdateGraderRequest
@@ -14,11 +15,11 @@ from autotune_platform.decks.graders import DeckGraderService
 from autotune_platform.decks.held_out import HeldOut
 from autotune_platform.decks.labels.drifting import DriftWatch
 from autotune_platform.decks.labels.models import Truth
+from autotune_platform.decks.labels.of_prompt import PromptSamples
 from autotune_platform.decks.labels.pool import SamplePool
 from autotune_platform.decks.labels.repository import LabelRepository
 from autotune_platform.decks.models import DeckGrader, GraderVersion, Published, WholeGrader
 from autotune_platform.decks.new_graders import registered_id
-from autotune_platform.decks.prompts import prompt_hash
 from autotune_platform.decks.publishing.measuring import Measured, measured
 from autotune_platform.decks.publishing.snapshots import (
     calibrated,
@@ -61,6 +62,15 @@ class _Labelled:
     left: int
 
 
+@dataclass(frozen=True)
+class _Found:
+    """What was measured, at which look, and how many of its labels chose the version."""
+
+    measured: Measured
+    look: int
+    chose_version: int
+
+
 @part
 class PublishingService:
     """Publishes graders of an organisation's decks.
@@ -74,6 +84,7 @@ class PublishingService:
     repository: DeckGraderRepository
     labels: LabelRepository
     pool: SamplePool
+    of_prompt: PromptSamples
     results: ResultRepository
     held_out: HeldOut
     graders: GraderService
@@ -127,20 +138,28 @@ class PublishingService:
         deck = self.decks.get(caller, version.deck_id)
         assert deck.prompt is not None, "a deck that is read alone has its prompt"
         bare = configuration_of(version, deck.prompt)
-        labelled = self._labelled(whole.grader, deck.prompt)
+        labelled = self._labelled(whole.grader, deck.deck.version)
         found = self._measured(whole.grader, version, labelled)
+        said = None if found is None else found.measured
         before = whole.grader.published
-        suspended = still_suspended(before, version.version, found)
+        suspended = still_suspended(before, version.version, said)
         if before is not None and suspended is not None:
             calibration: Calibration | None = suspended.model_copy(
                 update={"grader_version": rubric_version(bare)}
             )
             because: UncalibratedBecause | None = "drifted"
         else:
-            calibration = (
-                None if found is None else calibration_of(found, bare, connection.provider, now)
-            )
-            because = _because(found, labelled)
+            calibration = None
+            if found is not None:
+                calibration = calibration_of(
+                    found.measured,
+                    bare,
+                    connection.provider,
+                    now,
+                    look=found.look,
+                    chose_version=found.chose_version,
+                )
+            because = _because(said, labelled)
         published = Published(
             grader_id=registered_id(whole.grader.id),
             grader_version=rubric_version(bare),
@@ -153,28 +172,26 @@ class PublishingService:
         )
         return _Snapshot(calibrated(bare, calibration), published)
 
-    def _labelled(self, grader: DeckGrader, prompt: str) -> _Labelled:
+    def _labelled(self, grader: DeckGrader, version: int) -> _Labelled:
         """Return what people said of samples of a system prompt: the judge is asked with it."""
         every = list(self.labels.truths(grader.id, split="holdout"))
         left = self.labels.skipped(grader.id) - {one.sample_id for one in every}
         samples = self.pool.get_many(grader.deck_id, [*(one.sample_id for one in every), *left])
-        versions = {one.deck_version for one in samples.values()}
-        wanted = prompt_hash(grader.organization_id, prompt)
-        same = {
-            number
-            for number, text in self.decks.repository.prompts(grader.deck_id, versions).items()
-            if prompt_hash(grader.organization_id, text) == wanted
-        }
+        same = self.of_prompt.of(grader.organization_id, grader.deck_id, version, samples.values())
         there = [one for one in every if one.sample_id in samples]
         return _Labelled(
-            truths=[one for one in there if samples[one.sample_id].deck_version in same],
-            others=[one for one in there if samples[one.sample_id].deck_version not in same],
-            left=sum(id_ in samples and samples[id_].deck_version in same for id_ in left),
+            truths=[one for one in there if one.sample_id in same],
+            others=[one for one in there if one.sample_id not in same],
+            left=len(left & same),
         )
 
     def _measured(
         self, grader: DeckGrader, version: GraderVersion, labelled: _Labelled
-    ) -> Measured | None:
+    ) -> _Found | None:
+        """Return what was measured at the look that this takes; None where nothing was.
+
+        Where the labels do not suffice, nothing is claimed, and no look more is spent.
+        """
         places = ((grader.id, version.version, one.sample_id) for one in labelled.truths)
         first = self.results.first(places).values()
         again = self.results.of_version(grader.id, version.version, repeated=True)
@@ -185,14 +202,28 @@ class PublishingService:
             look = self.held_out.spend(grader, version)
         confidence = confidence_of_look(0 if look is None else look.number)
         drifted = grader.published.drifted if grader.published else {}
-        return measured(
+        measured_at = partial(
+            measured,
             labelled.truths,
             said,
             version=version.version,
             drifted=drifted,
-            confidence=confidence,
             left=labelled.left,
         )
+        found = measured_at(confidence=confidence)
+        if found is None or look is None:
+            return None
+        numbers = {
+            model: self.held_out.spend_measured(grader, version.version, digest).number
+            for model, digest in found.claims.items()
+        }
+        if any(number != look.number for number in numbers.values()):
+            of_models = {one: confidence_of_look(number) for one, number in numbers.items()}
+            found = measured_at(confidence=confidence, of_models=of_models)
+            assert found is not None, "a confidence takes nothing away"
+        chose = sum(look.chose(one.first_at) for one in found.labels)
+        number = numbers.get(found.model, look.number)
+        return _Found(found, look=number, chose_version=chose)
 
     def _register(self, caller: Caller, whole: WholeGrader, snapshot: _Snapshot) -> bool:
         """Have the registry hold a snapshot; return whether it did not before."""

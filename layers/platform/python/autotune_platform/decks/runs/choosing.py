@@ -83,12 +83,15 @@ class RunChoosing:
     ) -> list[Sample]:
         if request.sample_ids is not None:
             return self._named(deck_id, request.sample_ids)
+        of_deck = request.deck_version
         if request.labelled:
-            return self._labelled(deck_id, versions)
+            found = self._labelled(deck_id, versions)
+            return [one for one in found if of_deck is None or one.deck_version == of_deck]
         wanted = [
             one
             for one in self.samples.walk(deck_id)
-            if request.split is None or one.split == request.split
+            if (request.split is None or one.split == request.split)
+            and (of_deck is None or one.deck_version == of_deck)
         ]
         return self._judged_before(wanted, versions[0]) if request.repeat else wanted
 

@@ -18,6 +18,7 @@ from autotune_platform.decks.runs.estimating import Estimate, RunEstimating
 from autotune_platform.decks.runs.models import Judged, Run
 from autotune_platform.decks.runs.repository import RunRepository
 from autotune_platform.decks.runs.starting import START_WITHIN, cancel_run, start_run
+from autotune_platform.decks.runs.wire import counts_on_wire
 from autotune_platform.decks.service import DeckService
 from autotune_platform.judging.rubric.neutralising import neutralised
 from autotune_platform.ledger.ordering import RowOrders
@@ -120,6 +121,7 @@ class RunService:
             kind="grade",
             repeat=request.repeat,
             split=request.split,
+            deck_version=request.deck_version,
             cap=request.cap_nano_usd,
             fingerprint=fingerprint,
         )
@@ -135,6 +137,7 @@ class RunService:
         kind: wire.DeckRunKind,
         repeat: bool = False,
         split: str | None = None,
+        deck_version: int | None = None,
         cap: int | None = None,
         fingerprint: str = "",
     ) -> Run:
@@ -163,6 +166,7 @@ class RunService:
                     for one in chosen.versions
                 ],
                 "split": split,
+                "deck_version": deck_version,
                 "repeat": repeat,
                 "samples": len(chosen.samples),
                 "estimate": estimate.estimate,
@@ -267,17 +271,10 @@ def on_wire(run: Run) -> wire.DeckRun:
             wire.RunGrader(grader_id=one.grader_id, version=one.version) for one in run.graders
         ],
         split=run.split,
+        deck_version=run.deck_version,
         repeat=run.repeat,
         samples=run.samples,
-        counts=wire.DeckRunCounts(
-            expected=run.expected,
-            scored=counts.scored,
-            abstained=counts.abstained,
-            failed=counts.failed,
-            canceled=counts.canceled,
-            pending=run.pending,
-            known=counts.known,
-        ),
+        counts=counts_on_wire(run),
         estimate_nano_usd=run.estimate,
         bound_nano_usd=run.bound,
         cost_nano_usd=run.spent,
