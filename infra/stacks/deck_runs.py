@@ -90,6 +90,7 @@ class DeckRuns(Construct):
         self._add_sweep(environment)
         self._add_api(http)
         self._add_edits(http)
+        self._add_prompt_edits(http)
 
     def _create_work(self) -> ServiceFunction:
         functions = self._stack.shared.config.slow_functions or None
@@ -111,7 +112,7 @@ class DeckRuns(Construct):
         data.decks.grant_read(work.function, "BatchGetItem", "GetItem", "Query")
         for keys in (DECKS, RUNS, GRADERS, SAMPLES):
             data.decks.grant_write(work.function, "PutItem", keys=keys)
-        for keys in (RUNS, GRADERS, SAMPLES):
+        for keys in (DECKS, RUNS, GRADERS, SAMPLES):
             data.decks.grant_write(work.function, "DeleteItem", keys=keys)
         # What is proposed is counted by its deck, and what a run cost.
         for keys in (DECKS, COUNTED_DECKS):
@@ -119,6 +120,9 @@ class DeckRuns(Construct):
         # Judgements that fresh labels speak against suspend a calibration.
         data.registry.grant_write(work.function, "PutItem", keys=GRADERS)
         data.content.grant_read(work.function, names=OF_DECKS)
+        # Responses are stored as samples, and go again where their source went meanwhile.
+        data.content.grant_put(work.function, names=OF_DECKS)
+        data.content.grant_delete(work.function, names=OF_DECKS)
         self._stack.grant_orders(work)
         self._ledger.grant_start(work)
         return work
@@ -202,3 +206,25 @@ class DeckRuns(Construct):
         self._ledger.grant_start(edits)
         self.workflow.state_machine.grant_start_execution(edits.function)
         http.api.route(edits, paths=resource_paths("decks/{deckId}/graders/{graderId}/edits"))
+
+    def _add_prompt_edits(self, http: HttpStack) -> None:
+        """Routes edits of system prompts: versions of the deck, runs, and what numpy measures."""
+        edits = self._stack.create_api(
+            "DeckPromptEditsApi",
+            module="prompt_edits_api",
+            environment={**self._environment, **self._starting},
+            computes=True,
+        )
+        data = self._stack.shared.data
+        data.decks.grant_read(edits.function, "BatchGetItem", "GetItem", "Query")
+        # A version of the deck, the edit and its looks, and the run; what a run is of is beside it.
+        data.decks.grant_write(edits.function, "PutItem", keys=DECKS)
+        data.decks.grant_write(edits.function, "BatchWriteItem", keys=RUNS)
+        for keys in (DECKS, COUNTED_DECKS):
+            data.decks.grant_write(edits.function, "UpdateItem", keys=keys)
+        data.decks.grant_write(edits.function, "PutItem", keys=PROMPTS)
+        data.decks.grant_write(edits.function, "PutItem", "UpdateItem", keys=TEMPLATES)
+        data.content.grant_read(edits.function, names=OF_DECKS)
+        data.budgets.grant_read(edits.function, "BatchGetItem", "GetItem", keys=MONEY)
+        self.workflow.state_machine.grant_start_execution(edits.function)
+        http.api.route(edits, paths=resource_paths("decks/{deckId}/prompt-edits"))

@@ -297,6 +297,17 @@ EXPECTED = {
     | ORDERS
     | start("SubmitLlmBatch")
     | start("WorkDeckRun"),
+    "DeckPromptEditsApi": API
+    | table("Decks", "BatchGetItem", "GetItem", "Query")
+    | table("Decks", "PutItem", "UpdateItem", keys="dck_*")
+    | table("Decks", "BatchWriteItem", keys="drn_*")
+    | table("Decks", "UpdateItem", keys="org_*#decks")
+    | table("Decks", "PutItem", keys="org_*#prompt#*")
+    | table("Decks", "PutItem", "UpdateItem", keys="org_*#templates")
+    | table("Budgets", "BatchGetItem", "GetItem", keys="money#*")
+    | bucket("Content", "GetObject", names="dck_*")
+    | found_in("Content")
+    | start("WorkDeckRun"),
     "AdvanceDeckRun": ENCRYPT
     | ORDERS
     | WAITING
@@ -304,13 +315,13 @@ EXPECTED = {
     | table("Registry", "GetItem")
     | table("Registry", "PutItem", keys="grd_*")
     | table("Decks", "BatchGetItem", "GetItem", "Query")
-    | table("Decks", "PutItem", "UpdateItem", keys="dck_*")
+    | table("Decks", "DeleteItem", "PutItem", "UpdateItem", keys="dck_*")
     | table("Decks", "DeleteItem", "PutItem", keys="smp_*")
     | table("Decks", "DeleteItem", "PutItem", keys="drn_*")
     | table("Decks", "DeleteItem", "PutItem", keys="grd_*")
     | table("Decks", "UpdateItem", keys="org_*#decks")
     | found_in("Content")
-    | bucket("Content", "GetObject", names="dck_*"),
+    | bucket("Content", "DeleteObject", "GetObject", "PutObject", names="dck_*"),
     "AdvanceDeckEdits": ENCRYPT
     | ORDERS
     | table("Registry", "GetItem")

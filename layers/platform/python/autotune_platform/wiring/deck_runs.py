@@ -6,6 +6,9 @@ from autotune_platform.budgets.repository import BudgetRepository
 from autotune_platform.budgets.slots import Slots
 from autotune_platform.budgets.waiting import WaitingShares
 from autotune_platform.decks.grader_repository import DeckGraderRepository
+from autotune_platform.decks.prompting.asking import GenerationAsking
+from autotune_platform.decks.prompting.collecting import GenerationCollecting
+from autotune_platform.decks.prompting.repository import PromptEditRepository
 from autotune_platform.decks.proposing.asking import ProposalAsking
 from autotune_platform.decks.proposing.repository import ProposalRepository
 from autotune_platform.decks.proposing.service import ProposalService
@@ -82,10 +85,27 @@ class DeckRunWorkParts(DeckRunParts):
         )
         return RunWork(
             repository=self.deck_run_repository,
-            results=self.deck_results_repository,
             asking=self.deck_run_asking,
             collecting=collecting,
         )
+
+    @cached_property
+    def deck_generation_work(self) -> RunWork:
+        asking = GenerationAsking(
+            decks=self.deck_repository,
+            graders=self.deck_grader_repository,
+            samples=self.sample_repository,
+            orders=self.row_orders,
+            edits=PromptEditRepository(self.decks_table),
+        )
+        collecting = GenerationCollecting(
+            repository=self.deck_run_repository,
+            results=self.deck_results_repository,
+            samples=self.sample_repository,
+            asking=asking,
+            orders=self.row_orders,
+        )
+        return RunWork(repository=self.deck_run_repository, asking=asking, collecting=collecting)
 
     @cached_property
     def deck_run_steps(self) -> RunSteps:
@@ -100,6 +120,7 @@ class DeckRunWorkParts(DeckRunParts):
         return RunSteps(
             repository=self.deck_run_repository,
             judging=self.deck_run_work,
+            generating=self.deck_generation_work,
             proposing=proposing,
             shares=self._shares(),
             graders=self.deck_grader_repository,

@@ -5,7 +5,7 @@ are erased. Whoever is killed in between is followed by a step that reads the sa
 results: a judgement is counted once, whatever happens.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from autotune.protocol.deck_results import DeckResultStatus
@@ -94,7 +94,8 @@ class RunCollecting:
         )
         is_given_up = run.given_up_at is not None and not run.ends_early
         drafts = {
-            one.row_id: _draft(one, found.get(one.row_id), is_given_up=is_given_up) for one in ended
+            one.row_id: self.draft(one, found.get(one.row_id), is_given_up=is_given_up)
+            for one in ended
         }
         planned = self._once_more(asking, after, ended, found, drafts) if again else []
         counts = self.store(run, list(drafts.values()), after.counts)
@@ -116,6 +117,21 @@ class RunCollecting:
             return None
         self.erase(after, rest)
         return after
+
+    def known(self, run: Run, wanted: Sequence[Wanted]) -> Mapping[Place, DeckResultStatus]:
+        """Return how judgements of earlier runs ended, which are not paid for again."""
+        by = {_place_of(run, one): run.graders[one.grader].again_by for one in wanted}
+        found = self.results.first(by)
+        known = {at: one for at, one in found.items() if one.is_final and one.is_by(by[at])}
+        others = self.results.again(at for at, model in by.items() if model and at not in known)
+        for at, judged in others.items():
+            if final := [one for one in judged if one.is_final and one.is_by(by[at])]:
+                known[at] = final[0]
+        return {at: one.status for at, one in known.items()}
+
+    def draft(self, asked: Asked, ordered: Ordered | None, *, is_given_up: bool) -> Draft:
+        """Return how a judgement ends whose row has ended."""
+        return _draft(asked, ordered, is_given_up=is_given_up)
 
     def erase(self, run: Run, chunk: Chunk) -> None:
         """Delete the texts of rows whose results are stored, and note that they are gone."""
@@ -305,6 +321,11 @@ def _words(reading: LevelReading) -> ResultWords:
         explanation=reading.explanation and reading.explanation[:cut],
         reasoning=reading.reasoning and reading.reasoning[:cut],
     )
+
+
+def _place_of(run: Run, wanted: Wanted) -> Place:
+    judged = run.graders[wanted.grader]
+    return (judged.grader_id, judged.version, wanted.sample_id)
 
 
 def _place(result: GraderResult) -> Place:

@@ -16,8 +16,7 @@ from typing import Any
 from aws_lambda_powertools import Logger
 
 from autotune.protocol.deck_runs import DeckRunStatus, DeckRunStop, DeckRunWait
-from autotune_platform.decks.result_models import GraderResult
-from autotune_platform.decks.results import Place, ResultRepository
+from autotune_platform.decks.results import Place
 from autotune_platform.decks.runs.asking import Asking, Planned, RunAsking, Wanted
 from autotune_platform.decks.runs.collecting import Draft, RunCollecting, new_chunk
 from autotune_platform.decks.runs.looks import is_due, next_look
@@ -84,7 +83,6 @@ class RunWork:
     """Goes on with runs."""
 
     repository: RunRepository
-    results: ResultRepository
     asking: RunAsking
     collecting: RunCollecting
     clock: Clock = SYSTEM_CLOCK
@@ -203,7 +201,7 @@ class RunWork:
         if not wanted:
             return False
         wanted = self.asking.within_memory(run, wanted)
-        known = {} if run.repeat else self._known(run, wanted)
+        known = {} if run.repeat else self.collecting.known(run, wanted)
         unknown = [one for one in wanted if _place(run, one) not in known]
         plans = dict(zip(unknown, self.asking.plan(step.asking, run, unknown), strict=True))
         counts, room, taken = run.counts, run.room, 0
@@ -212,7 +210,7 @@ class RunWork:
         for one in wanted:
             plan = plans.get(one)
             if plan is None:
-                counts = counts.plus_known(known[_place(run, one)].status)
+                counts = counts.plus_known(known[_place(run, one)])
             elif not isinstance(plan, Planned):
                 drafts.append(Draft.of(plan))
             elif plan.asked.most <= room:
@@ -251,17 +249,6 @@ class RunWork:
             Wanted(ids[pair // of_sample - first], pair % of_sample)
             for pair in range(run.position, last)
         ]
-
-    def _known(self, run: Run, wanted: Sequence[Wanted]) -> Mapping[Place, GraderResult]:
-        """Return results of earlier runs, which are not paid for again."""
-        by = {_place(run, one): run.graders[one.grader].again_by for one in wanted}
-        found = self.results.first(by)
-        known = {at: one for at, one in found.items() if one.is_final and one.is_by(by[at])}
-        others = self.results.again(at for at, model in by.items() if model and at not in known)
-        for at, judged in others.items():
-            if final := [one for one in judged if one.is_final and one.is_by(by[at])]:
-                known[at] = final[0]
-        return known
 
     def _ended(self, step: _Step) -> RunStep | None:
         """End a run of which nothing is under way, unless it is to be waited for more."""
