@@ -143,6 +143,7 @@ DECKS = TableSchema(
         # Sparse: of captured samples and prompts, when they are to be erased.
         Index(DUE_DECKS_INDEX, "open_shard", "due_at", ("organization_id",)),
     ],
+    has_stream=True,
 )
 # Graders' limits and circuits at work: short-lived, and written by grading alone.
 BUDGETS = TableSchema()

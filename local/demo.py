@@ -1,5 +1,6 @@
 """``python -m local.demo``: real completions scored end to end.
 
+A deck is judged beside the rest, because both mostly wait; what that printed is shown at the end.
 All but one wait are ordinary commands. Everything it starts is its own, on free ports, and is
 stopped at the end, also after Ctrl-C.
 """
@@ -10,6 +11,8 @@ import signal
 import sys
 import time
 from collections import Counter
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor, wait
 from itertools import islice
 from pathlib import Path
 from types import FrameType
@@ -52,8 +55,9 @@ def main() -> int:
         stack.down()  # what a demo that was killed left behind
         shutil.rmtree(DIRECTORY, ignore_errors=True)
         with stack as profile:
-            score_examples(CommandLine(profile))
-            print()
+            seconds = {"stack": time.monotonic() - started}
+            seconds |= score_examples(CommandLine(profile))
+            print("\nseconds: " + ", ".join(f"{name} {each:.0f}" for name, each in seconds.items()))
     except (
         DemoError,
         DeploymentError,
@@ -72,7 +76,36 @@ def main() -> int:
     return 0
 
 
-def score_examples(autotune: CommandLine) -> None:
+def score_examples(autotune: CommandLine) -> Mapping[str, float]:
+    """Scores completions, asks a person and a model, and beside that mends a deck's rubric.
+
+    Returns:
+        How many seconds each part took.
+
+    Raises:
+        DemoError: If a command fails, or a completion was not scored.
+        ServerProcessError: If a server does not start.
+    """
+    with (DIRECTORY / "deck.log").open("w+") as shown, ThreadPoolExecutor(1) as threads:
+        decks = autotune.beside(shown)
+        judged = threads.submit(judge_a_deck, decks, log_file=DIRECTORY / "judge.log")
+        try:
+            with autotune.part("completions and a person"):
+                score_completions(autotune)
+            with autotune.part("a model"):
+                ask_a_model(autotune)
+            judged.result()
+        except BaseException:
+            decks.stop()
+            raise
+        finally:
+            wait([judged])
+            shown.seek(0)
+            print(shown.read(), end="", flush=True)
+    return {**autotune.seconds, **decks.seconds}
+
+
+def score_completions(autotune: CommandLine) -> None:
     """Registers a grader, has the examples scored by it, exports the scores, and asks a person.
 
     Raises:
@@ -109,8 +142,6 @@ def score_examples(autotune: CommandLine) -> None:
         shutil.rmtree(REPOSITORY_ROOT / SCORES, ignore_errors=True)
         export = autotune.read("export", "--task", task["id"], "--out", str(SCORES))
         ask_a_person(autotune, grader_id)
-    ask_a_model(autotune)
-    judge_a_deck(autotune, log_file=DIRECTORY / "judge.log")
     submitted = count_lines(REPOSITORY_ROOT / COMPLETIONS)
     if export["records"] != submitted:
         message = f"{submitted} completions were submitted, and {export['records']} were scored"

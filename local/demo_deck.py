@@ -1,10 +1,9 @@
 """The demo's deck: replies of a support desk, judged by a rubric that a person's labels mend."""
 
-import subprocess
 import sys
 from pathlib import Path
 
-from local.demo_commands import CommandLine, DemoError
+from local.demo_commands import CommandLine
 from local.deployment import REPOSITORY_ROOT
 from local.endpoint import LOOPBACK, free_port
 from local.server_process import ServerProcess
@@ -28,13 +27,14 @@ def judge_a_deck(autotune: CommandLine, *, log_file: Path) -> None:
         ServerProcessError: If the model's server does not start.
     """
     port = free_port()
-    print(f"\n$ python {MODEL_SOURCE} --port {port} &")
-    with ServerProcess(
+    autotune.say(f"\n$ python {MODEL_SOURCE} --port {port} &")
+    server = ServerProcess(
         arguments=[sys.executable, str(REPOSITORY_ROOT / MODEL_SOURCE), "--port", str(port)],
         answers_at=f"http://{LOOPBACK}:{port}/health",
         environment=autotune.environment,
         log_file=log_file,
-    ):
+    )
+    with autotune.part("a deck beside these"), server:
         connection = autotune.read(
             *("llm", "connect", "--name", "a judge of one's own", "--provider", "simulated"),
             *("--base-url", f"http://{LOOPBACK}:{port}/v1", "--price", f"{MODEL}=0.10,0.40"),
@@ -45,7 +45,7 @@ def judge_a_deck(autotune: CommandLine, *, log_file: Path) -> None:
         grader_id = autotune.read("decks", "graders", "activate", deck_id, "--all")["id"]
         ids = autotune.lines("decks", "samples", "add", deck_id, str(SAMPLES))
         autotune.show("decks", "grade", deck_id, "--yes")
-        write_labels(ids)
+        write_labels(autotune, ids)
         autotune.show("decks", "label", deck_id, grader_id, str(LABELS))
         autotune.show("decks", "agreement", deck_id, grader_id)
         mend_the_rubric(autotune, deck_id, grader_id)
@@ -65,21 +65,13 @@ def mend_the_rubric(autotune: CommandLine, deck_id: str, grader_id: str) -> None
     autotune.show("decks", "replay", deck_id, grader_id, edit["id"], "--held-out", "--accept")
 
 
-def write_labels(ids: list[str]) -> None:
+def write_labels(autotune: CommandLine, ids: list[str]) -> None:
     """Writes what a person says of the samples.
 
     Raises:
         DemoError: If the script fails.
     """
     (REPOSITORY_ROOT / IDS).write_text("\n".join(ids) + "\n")
-    print(f"\n$ python {WRITE_LABELS} labels --ids {IDS} > {LABELS}")
-    with (REPOSITORY_ROOT / LABELS).open("wb") as labels:
-        finished = subprocess.run(
-            [sys.executable, str(WRITE_LABELS), "labels", "--ids", str(IDS)],
-            cwd=REPOSITORY_ROOT,
-            stdout=labels,
-            check=False,
-        )
-    if finished.returncode != 0:
-        message = f"{WRITE_LABELS} ended with {finished.returncode}"
-        raise DemoError(message)
+    autotune.say(f"\n$ python {WRITE_LABELS} labels --ids {IDS} > {LABELS}")
+    command = [sys.executable, str(WRITE_LABELS), "labels", "--ids", str(IDS)]
+    (REPOSITORY_ROOT / LABELS).write_text(autotune.run(command, captures=True))

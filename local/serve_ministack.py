@@ -12,7 +12,15 @@ from pathlib import Path
 
 import uvicorn
 
-from local import key_conditions, nested_stacks, permissions, task_timeouts, warm_workers
+from local import (
+    deployed_stacks,
+    key_conditions,
+    nested_stacks,
+    permissions,
+    task_timeouts,
+    unpacked_code,
+    warm_workers,
+)
 from local.decisions import DECISIONS_FILE
 
 APPLICATION = "ministack.app:app"
@@ -33,7 +41,9 @@ def main() -> None:
     with suppress(ValueError, OSError):  # macOS has no limit here, and takes none
         resource.setrlimit(resource.RLIMIT_NOFILE, (most_files, most_files))
     warm_workers.install()
+    unpacked_code.install()
     nested_stacks.install()
+    deployed_stacks.install()
     task_timeouts.install()
     key_conditions.install()
     permissions.install(arguments.directory / DECISIONS_FILE)

@@ -40,7 +40,7 @@ SECONDS_OF_A_SWEEP = 50
 # A transaction of result, words and what leads to them; the first two lie in one partition.
 UNITS_OF_A_RESULT = 2 * UNITS_OF_AN_ADDITION
 
-_HEADINGS = ("Component", "A second", "For each", "Follows from", "Where", "Beyond")
+HEADINGS = ("Component", "A second", "For each", "Follows from", "Where", "Beyond")
 _DECKS = "layers/platform/python/autotune_platform/decks/runs"
 _LEDGER = "layers/platform/python/autotune_platform/ledger"
 
@@ -260,7 +260,7 @@ def _deck_runs() -> list[LedgerCeiling]:
 def with_ledger_table(page: str) -> str:
     """Return the page with the table as it has to be."""
     rows = [each.cells() for each in ledger_ceilings()]
-    return with_rows(page, tool="scaling_ledger", headings=_HEADINGS, rows=rows)
+    return with_rows(page, tool="scaling_ledger", headings=HEADINGS, rows=rows)
 
 
 def main() -> None:

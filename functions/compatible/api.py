@@ -10,6 +10,7 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Query
 
 from autotune.protocol.llm_tokens import LlmTokenScope
+from autotune_platform.access.capabilities import bearer_of
 from autotune_platform.access.models import Caller
 from autotune_platform.http.api import Api
 from autotune_platform.ledger.compatible.forms import form_of
@@ -20,7 +21,7 @@ from autotune_platform.ledger.compatible.shapes import (
     in_openai_words,
     list_shape,
 )
-from autotune_platform.ledger.tokens import Token, bearer_of
+from autotune_platform.ledger.tokens import Token
 from autotune_platform.runtime.environment import ImportApiEnvironment
 from autotune_platform.wiring.compatible import CompatibleApiParts
 

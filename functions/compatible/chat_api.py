@@ -9,12 +9,13 @@ from typing import Any
 from aws_lambda_powertools.event_handler import Response
 
 from autotune.protocol.llm_tokens import LlmTokenScope
+from autotune_platform.access.capabilities import bearer_of
 from autotune_platform.access.models import Caller
 from autotune_platform.http.api import Api
 from autotune_platform.ledger.compatible.chat_bodies import chat_body_of
 from autotune_platform.ledger.compatible.chat_headers import deck_named_in, labels_named_in
 from autotune_platform.ledger.compatible.shapes import in_openai_words, list_shape
-from autotune_platform.ledger.tokens import Token, bearer_of
+from autotune_platform.ledger.tokens import Token
 from autotune_platform.runtime.environment import ChatEnvironment
 from autotune_platform.wiring.chats import ChatApiParts
 

@@ -3,7 +3,12 @@
 from functools import cache
 from typing import Any
 
-from autotune.protocol.deck_edit_proposals import EditProposalResponse, ProposeEditsRequest
+from autotune.protocol.deck_edit_proposals import (
+    EditProposalEstimateResponse,
+    EditProposalResponse,
+    EstimateEditProposalRequest,
+    ProposeEditsRequest,
+)
 from autotune.protocol.deck_edits import (
     AcceptEditRequest,
     CreateEditRequest,
@@ -72,6 +77,26 @@ def propose_deck_edits(
 def read_edit_proposal(deck_id: str, deck_grader_id: str) -> EditProposalResponse:
     """Return the latest proposal of a grader's edits, as far as it was answered."""
     found = parts().edit_proposing.get(app.caller, deck_id, deck_grader_id)
+    return EditProposalResponse(proposal=found)
+
+
+@app.post(f"{_EDITS}/proposals/estimate", tags=["decks"])
+def estimate_edit_proposal(
+    deck_id: str, deck_grader_id: str, body: EstimateEditProposalRequest
+) -> EditProposalEstimateResponse:
+    """Return what it would cost to have a model propose edits; nothing is asked or stored."""
+    found = parts().edit_proposing.estimate(app.caller, deck_id, deck_grader_id, body)
+    return EditProposalEstimateResponse(estimate=found)
+
+
+@app.post(f"{_EDITS}/proposals/cancel", tags=["decks"])
+def cancel_edit_proposal(deck_id: str, deck_grader_id: str) -> EditProposalResponse:
+    """Have the latest proposal ask nothing more; one that has ended stays as it is.
+
+    What is being asked may be paid. It is ``canceled`` once nothing of it is under way; patches
+    that were answered by then become edits.
+    """
+    found = parts().edit_proposing.cancel(app.caller, deck_id, deck_grader_id)
     return EditProposalResponse(proposal=found)
 
 

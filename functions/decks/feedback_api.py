@@ -20,8 +20,9 @@ from autotune.protocol.deck_feedback import (
     TruthResponse,
     TruthState,
 )
+from autotune.protocol.deck_label_exports import DeckLabelList, LabelExtra
 from autotune.protocol.limits import MAX_SKIPPED_SAMPLES
-from autotune.protocol.types import SampleId
+from autotune.protocol.types import GraderId, SampleId
 from autotune_platform.decks.labels.inbox_wire import in_hand_on_wire
 from autotune_platform.decks.labels.lines import feedback_lines
 from autotune_platform.decks.labels.wire import (
@@ -156,6 +157,31 @@ def list_truths(
     )
     on_wire = [truth_on_wire(truth, criteria=criteria) for truth in truths]
     return TruthList(truths=on_wire, next_token=token)
+
+
+@app.get("/api/v1/decks/<deck_id>/labels", tags=["decks"])
+def export_labels(
+    deck_id: str,
+    grader_id: Annotated[GraderId | None, Query(alias="graderId")] = None,
+    include: Annotated[LabelExtra | None, Query()] = None,
+    limit: PageSize = 50,
+    next_token: NextToken = None,
+) -> DeckLabelList:
+    """Export what people said of a deck's samples, and what holds, by grader and sample.
+
+    ``ratings`` of an entry are lines that ``feedback/bulk`` takes. With ``include=results`` what
+    the current version said is there, too: who exports has seen it then. A page with long texts is
+    short of its limit.
+    """
+    app.require_known_parameters()
+    return parts().label_export.page(
+        app.caller,
+        deck_id,
+        grader_id=grader_id,
+        with_results=include == "results",
+        limit=limit,
+        next_token=next_token,
+    )
 
 
 @app.put(f"{_GRADER}/truth/<sample_id>", tags=["decks"])

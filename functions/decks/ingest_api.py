@@ -8,10 +8,10 @@ from aws_lambda_powertools.event_handler.openapi.params import Query
 from autotune.protocol.deck_telemetry import MatchedSamples
 from autotune.protocol.decks import DeckResponse
 from autotune.protocol.limits import MAX_NAME_CHARACTERS
+from autotune_platform.access.capabilities import bearer_of
 from autotune_platform.access.models import Caller
 from autotune_platform.decks.deck_wire import deck_on_wire
 from autotune_platform.decks.ingest.models import IngestUrl
-from autotune_platform.decks.ingest.service import bearer_of
 from autotune_platform.http.api import Api
 from autotune_platform.http.parameters import IdempotencyKey
 from autotune_platform.runtime.environment import SampleEnvironment

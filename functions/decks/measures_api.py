@@ -9,6 +9,7 @@ from autotune.protocol.deck_agreement import (
     AgreementResponse,
     DeckMeansResponse,
     DeckPatternsResponse,
+    DisagreementAbout,
     DisagreementList,
 )
 from autotune.protocol.deck_rubrics import DeckGraderResponse
@@ -60,6 +61,7 @@ def list_disagreements(
     deck_id: str,
     deck_grader_id: str,
     version: Version = None,
+    about: Annotated[DisagreementAbout, Query()] = "levels",
     truth: LevelQuery = None,
     score: LevelQuery = None,
     limit: PageSize = 20,
@@ -67,6 +69,8 @@ def list_disagreements(
 ) -> DisagreementList:
     """List samples of the development half on which judge and people differ, the widest first.
 
+    With ``about=applicability`` they differ on whether the question applies: where the judge
+    abstained first, then where people say that it does not apply.
     With ``truth`` and ``score`` it is a cell of the confusion, which may be one where they agree.
     Who reads it has seen results: what they say of these samples later is not blind.
     """
@@ -76,6 +80,7 @@ def list_disagreements(
         deck_id,
         deck_grader_id,
         version=version,
+        about=about,
         truth=truth,
         score=score,
         limit=limit,

@@ -49,15 +49,17 @@ app = Api(parts, authenticator=lambda: parts().review_callers)
 @app.get("/api/v1/reviews", tags=["reviews"])
 def list_reviews(
     state: Annotated[ReviewState, Query()] = "open",
+    task_id: Annotated[TaskId | None, Query(alias="taskId")] = None,
     limit: PageSize = 50,
     next_token: NextToken = None,
 ) -> ReviewList:
     """List the organisation's reviews in one state, the oldest first; answers are left out.
 
-    A link lists open ones alone.
+    A link lists open ones alone. With ``taskId`` a page may be short, even empty, while
+    ``nextToken`` says that there is more.
     """
     reviews, token = parts().reviews.list(
-        app.caller, state=state, limit=limit, next_token=next_token
+        app.caller, state=state, task_id=task_id, limit=limit, next_token=next_token
     )
     return ReviewList(
         reviews=[summary_on_wire(review, app.caller) for review in reviews], next_token=token

@@ -11,6 +11,7 @@ from autotune.protocol.limits import (
     MAX_REWARD_STOPS,
     MAX_REWARD_WAIT_SECONDS,
 )
+from autotune_platform.access.capabilities import bearer_of
 from autotune_platform.http.api import Api
 from autotune_platform.rewards.contracts.azure import AZURE
 from autotune_platform.rewards.contracts.eval_protocol import EVAL_PROTOCOL
@@ -19,7 +20,6 @@ from autotune_platform.rewards.contracts.nova import NOVA
 from autotune_platform.rewards.contracts.openrlhf import OPENRLHF
 from autotune_platform.rewards.contracts.reading import Contract
 from autotune_platform.rewards.contracts.slime import SLIME
-from autotune_platform.rewards.scoring import caller_of
 from autotune_platform.runtime.environment import RewardEnvironment
 from autotune_platform.wiring.rewards import RewardScoringParts
 
@@ -92,7 +92,7 @@ def _answer(token: str, contract: Contract, wait: int | None, stops: list[str]) 
     # From here on the organisation is known, and its audit log may show who uses its URL.
     app.acts_for(reward_url.organization_id, principal_id=reward_url.id, is_outsider=False)
     parts().reward_urls.require_active(reward_url)
-    caller = parts().access.admit(caller_of(reward_url))
+    caller = parts().access.admit(bearer_of(reward_url))
     app.signed_request.require_within_limit(contract.most_bytes)
     left: float = app.lambda_context.get_remaining_time_in_millis() / 1000 - _TO_ANSWER_SECONDS
     wished = contract.wait_seconds if wait is None else wait

@@ -6,7 +6,7 @@ from aws_cdk import Duration
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda_event_sources as event_sources
 from aws_cdk import aws_sqs as sqs
-from constructs import Construct
+from constructs import Construct, IConstruct
 
 from infra.constructs.service_function import ServiceFunction
 
@@ -34,18 +34,24 @@ class DrainRate:
 
 
 class WorkQueue(Construct):
-    """Encrypted queue over TLS; what its consumer refuses five times becomes a dead letter."""
+    """Encrypted queue over TLS; what its consumer refuses five times becomes a dead letter.
+
+    Attributes:
+        name: what operators read of it.
+    """
 
     def __init__(
         self,
         scope: Construct,
         construct_id: str,
         *,
+        name: str,
         consumer_timeout: Duration,
         drain_rate: DrainRate,
     ) -> None:
         super().__init__(scope, construct_id)
         self._drain_rate = drain_rate
+        self.name = name
         visibility_seconds = (
             VISIBILITY_TIMEOUTS_PER_FUNCTION_TIMEOUT * consumer_timeout.to_seconds()
             + drain_rate.batching_window_seconds
@@ -68,6 +74,11 @@ class WorkQueue(Construct):
                 queue=self.dead_letters, max_receive_count=MAX_RECEIVES
             ),
         )
+
+    @classmethod
+    def all_in(cls, app: IConstruct) -> list["WorkQueue"]:
+        """Return every queue of an app, as far as it is made by now."""
+        return [one for one in app.node.find_all() if isinstance(one, cls)]
 
     def grant_send(self, sender: ServiceFunction) -> None:
         """Lets a function send messages, and ask nothing of the queue."""

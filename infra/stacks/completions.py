@@ -1,10 +1,7 @@
 """Completions and their scores, and the queues in which they wait to be scored."""
 
-from collections.abc import Callable
-
 from aws_cdk import Duration
 from aws_cdk import aws_apigatewayv2 as apigateway
-from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from infra.constructs.content_bucket import OF_COMPLETIONS
@@ -39,22 +36,27 @@ class CompletionsStack(DomainStack):
         queues: The queue of each priority.
         submission: The function that takes completions.
         queue_environment: For functions that queue chunks.
-        dead_letter_environment: For functions that handle dead letters.
     """
 
     def __init__(self, scope: Construct, *, shared: Shared, http: HttpStack) -> None:
         super().__init__(scope, domain="completions", shared=shared, holds="submission and lists")
         self.queues = {
             priority: WorkQueue(
-                self, f"{priority}Priority", consumer_timeout=DISPATCH_TIMEOUT, drain_rate=rate
+                self,
+                f"{priority}Priority",
+                name=priority.lower(),
+                consumer_timeout=DISPATCH_TIMEOUT,
+                drain_rate=rate,
             )
             for priority, rate in DRAIN_RATES.items()
         }
         for priority, queue in self.queues.items():
             self.alarms.watch_dead_letters(queue.dead_letters, of=priority)
             self.alarms.watch_waiting(queue.queue, of=priority, longest=LONGEST_WAITS[priority])
-        self.queue_environment = self._urls("QUEUE", lambda queue: queue.queue)
-        self.dead_letter_environment = self._urls("DEAD_LETTERS", lambda queue: queue.dead_letters)
+        self.queue_environment = {
+            f"{priority.upper()}_QUEUE_URL": queue.queue.queue_url
+            for priority, queue in self.queues.items()
+        }
 
         data = shared.data
         self.submission = completions = self.create_api(
@@ -114,9 +116,3 @@ class CompletionsStack(DomainStack):
         """Lets a function queue chunks; it also needs ``queue_environment``."""
         for queue in self.queues.values():
             queue.grant_send(function)
-
-    def _urls(self, suffix: str, which: Callable[[WorkQueue], sqs.Queue]) -> dict[str, str]:
-        return {
-            f"{priority.upper()}_{suffix}_URL": which(queue).queue_url
-            for priority, queue in self.queues.items()
-        }

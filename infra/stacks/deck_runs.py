@@ -139,7 +139,8 @@ class DeckRuns(Construct):
         data = self._stack.shared.data
         data.registry.grant_read(work.function, "GetItem")
         data.decks.grant_read(work.function, "BatchGetItem", "GetItem", "Query")
-        data.decks.grant_write(work.function, "PutItem", keys=DECKS)
+        # What a proposal has paid is added to what its deck has.
+        data.decks.grant_write(work.function, "PutItem", "UpdateItem", keys=DECKS)
         data.content.grant_read(work.function, names=OF_DECKS)
         self._stack.grant_orders(work)
         self._ledger.grant_start(work)

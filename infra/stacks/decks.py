@@ -90,7 +90,11 @@ class DecksStack(DomainStack):
         """Makes samples of chat completions; the queue has their ids, and the ledger the rest."""
         data = self.shared.data
         queue = WorkQueue(
-            self, "Captures", consumer_timeout=CAPTURE_TIMEOUT, drain_rate=CAPTURE_RATE
+            self,
+            "Captures",
+            name="captures",
+            consumer_timeout=CAPTURE_TIMEOUT,
+            drain_rate=CAPTURE_RATE,
         )
         self.alarms.watch_dead_letters(queue.dead_letters, of="Captures")
         self.alarms.watch_waiting(queue.queue, of="Captures", longest=LONGEST_CAPTURE)
@@ -231,6 +235,11 @@ class DecksStack(DomainStack):
                 *resource_paths(f"{OF_GRADER}/feedback"),
                 *resource_paths(f"{OF_GRADER}/truth"),
             ],
+        )
+        http.api.route(
+            feedback,
+            paths=["/api/v1/decks/{deckId}/labels"],
+            method=apigateway.HttpMethod.GET,
         )
 
     def _add_measures(self, http: HttpStack) -> None:

@@ -1,13 +1,15 @@
 """What operators invoke, with AWS credentials: none of it has a route."""
 
+from collections.abc import Sequence
+
 from aws_cdk import Duration
 from constructs import Construct
 
 from infra.constructs.content_bucket import OF_ALL
 from infra.constructs.service_function import WHOLE_PROCESSOR_MB, ServiceFunction
+from infra.constructs.work_queue import WorkQueue
 from infra.stacks.completions import CompletionsStack
 from infra.stacks.domain_stack import DomainStack, Shared
-from infra.stacks.webhooks import WebhooksStack
 from infra.tables import BY_COLLECTION_INDEX, OPEN_BATCHES_INDEX
 
 OPERATOR_TIMEOUT = Duration.seconds(30)
@@ -32,7 +34,6 @@ class OperationsStack(DomainStack):
         scope: Construct,
         *,
         shared: Shared,
-        webhooks: WebhooksStack,
         completions: CompletionsStack,
     ) -> None:
         super().__init__(scope, domain="operations", shared=shared, holds="operators' functions")
@@ -40,7 +41,7 @@ class OperationsStack(DomainStack):
         self.manage_organizations = self._create_management()
         self.delete_organization = self._create_deletion()
         self.list_stuck = self._create_list_stuck(completions)
-        self.redrive = self._create_redrive(webhooks, completions)
+        self.redrive = self._create_redrive(WorkQueue.all_in(self.node.root))
 
     def _create_organizations(self) -> ServiceFunction:
         function = self.create(
@@ -119,21 +120,18 @@ class OperationsStack(DomainStack):
         data.completions.grant_query_index(function.function, index_name=OPEN_BATCHES_INDEX)
         return function
 
-    def _create_redrive(
-        self, webhooks: WebhooksStack, completions: CompletionsStack
-    ) -> ServiceFunction:
+    def _create_redrive(self, queues: Sequence[WorkQueue]) -> ServiceFunction:
+        """Moves dead letters of all queues, which are made before this stack."""
+        urls = {
+            queue.name: [queue.dead_letters.queue_url, queue.queue.queue_url] for queue in queues
+        }
         function = self.create(
             "RedriveDeadLetters",
             module="redrive_dead_letters",
             description="Moves dead letters back to their queues",
             timeout=REDRIVE_TIMEOUT,
-            environment={
-                **completions.queue_environment,
-                **completions.dead_letter_environment,
-                "WEBHOOK_QUEUE_URL": webhooks.queue.queue.queue_url,
-                "WEBHOOK_DEAD_LETTERS_URL": webhooks.queue.dead_letters.queue_url,
-            },
+            environment={"DEAD_LETTERS": self.to_json_string(urls)},
         )
-        for queue in (*completions.queues.values(), webhooks.queue):
+        for queue in queues:
             queue.grant_redrive(function)
         return function

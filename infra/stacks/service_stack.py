@@ -89,9 +89,7 @@ class ServiceStack(Stack):
         ledger = LedgerStack(self, shared=shared, http=http)
         decks = DecksStack(self, shared=shared, http=http, ledger=ledger)
         CompatibleStack(self, shared=shared, http=http, ledger=ledger, decks=decks)
-        operations = OperationsStack(
-            self, shared=shared, webhooks=webhooks, completions=completions
-        )
+        operations = OperationsStack(self, shared=shared, completions=completions)
 
         http.api.open(
             self,

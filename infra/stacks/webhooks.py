@@ -31,7 +31,11 @@ class WebhooksStack(DomainStack):
     def __init__(self, scope: Construct, *, shared: Shared, http: HttpStack) -> None:
         super().__init__(scope, domain="webhooks", shared=shared, holds="events and deliveries")
         self.queue = WorkQueue(
-            self, "Webhooks", consumer_timeout=DELIVER_TIMEOUT, drain_rate=DRAIN_RATE
+            self,
+            "Webhooks",
+            name="webhooks",
+            consumer_timeout=DELIVER_TIMEOUT,
+            drain_rate=DRAIN_RATE,
         )
         self.alarms.watch_dead_letters(self.queue.dead_letters, of="Webhooks")
         self.alarms.watch_waiting(self.queue.queue, of="Webhooks", longest=LONGEST_WAIT)
@@ -72,7 +76,7 @@ class WebhooksStack(DomainStack):
         publish = self.create(
             "PublishEvents",
             module="publish_events",
-            description="Publishes what happened to organisations' graders, batches and budgets",
+            description="Publishes what happened to graders, batches, budgets and decks",
             timeout=PUBLISH_TIMEOUT,
             environment=self.publisher_environment,
         )
@@ -94,6 +98,14 @@ class WebhooksStack(DomainStack):
             inserted=["event#"],
         )
         self.alarms.watch_stream_failures(ledger, name="LedgerOutbox")
+        decks = StreamConsumer(
+            self,
+            "DecksOutbox",
+            table=self.shared.data.decks,
+            consumer=publish,
+            inserted=["event#"],
+        )
+        self.alarms.watch_stream_failures(decks, name="DecksOutbox")
 
     def _add_delivering(self) -> None:
         data = self.shared.data

@@ -218,6 +218,8 @@ def test_a_model_proposes_edits_within_a_cap(console):
         dialog.get_by_label("Connection").select_option(deck.proposer["connectionId"])
         dialog.get_by_label("Model that is asked").fill(PROPOSING_MODEL)
         dialog.get_by_label("Stop before").fill("0.5")
+        dialog.get_by_role("button", name="What does it cost?").click()
+        expect(dialog).to_contain_text("Probably")
         dialog.get_by_role("button", name="Ask it").click()
         told = page.get_by_role("region", name="What a model proposes")
         expect(told).to_contain_text("names what misled the judge")
@@ -230,3 +232,15 @@ def test_a_model_proposes_edits_within_a_cap(console):
         expect(articles.first).to_contain_text("by a model")
         for pattern in proposal["patterns"]:
             expect(page.get_by_role("article", name=pattern["name"])).to_be_visible()
+
+
+def test_a_model_at_work_is_canceled(console):
+    with ledger(console.served.platform) as made:
+        deck = ProposingDeck(made)
+        assert deck.begin(samples=3).status == 202
+        page = console.open(fixing(deck))
+        told = page.get_by_role("region", name="What a model proposes")
+        told.get_by_role("button", name="Cancel it").click()
+        expect(told.get_by_role("button", name="Cancel it")).to_have_count(0)
+        assert deck.end()["status"] == "canceled"
+        expect(told.locator(".badge")).to_have_text("canceled")

@@ -56,6 +56,20 @@ def test_the_queue_is_read_by_state_and_a_review_assigned(console, filled):
     assert get(console, f"reviews/{filled.open}")["review"]["assigneeId"] == "cleo"
 
 
+def test_the_queue_of_one_task_is_read(console, filled):
+    page = console.open("#/reviews")
+    rows = page.locator("tbody tr")
+    (first, *others) = get(console, "reviews")["reviews"]
+    expect(rows).to_have_count(1 + len(others))
+    page.get_by_label("Task").fill(first["taskId"])
+    page.keyboard.press("Enter")
+    expect(rows).to_have_count(1)
+    expect(rows).to_contain_text(first["id"])
+    assert page.url.endswith(f"#/reviews?task={first['taskId']}")
+    page.get_by_label("State").select_option("answered")
+    expect(page.locator(".empty")).to_have_text("No reviews of this task are answered")
+
+
 def test_a_review_shows_all_that_it_is_judged_by(console, filled):
     reviewing = filled.reviewing
     preliminary = Preliminary(

@@ -326,7 +326,7 @@ EXPECTED = {
     | ORDERS
     | table("Registry", "GetItem")
     | table("Decks", "BatchGetItem", "GetItem", "Query")
-    | table("Decks", "PutItem", keys="dck_*")
+    | table("Decks", "PutItem", "UpdateItem", keys="dck_*")
     | found_in("Content")
     | bucket("Content", "GetObject", names="dck_*")
     | start("SubmitLlmBatch"),
@@ -481,7 +481,8 @@ EXPECTED = {
     "PublishEvents": PUBLISH
     | ENCRYPT
     | follow("Registry", failures="OutboxFailures")
-    | follow("Ledger", failures="LedgerOutboxFailures"),
+    | follow("Ledger", failures="LedgerOutboxFailures")
+    | follow("Decks", failures="DecksOutboxFailures"),
     "ReviewsApi": API
     | table("Registry/index/byCollection", "Query")
     | table("Registry", "PutItem", "UpdateItem", keys="rvl_*")
@@ -623,5 +624,7 @@ EXPECTED = {
     | queues("LowPriorityDeadLetters", operations=["DeleteMessage", "ReceiveMessage"])
     | queues("NormalPriorityDeadLetters", operations=["DeleteMessage", "ReceiveMessage"])
     | send("Webhooks")
-    | queues("WebhooksDeadLetters", operations=["DeleteMessage", "ReceiveMessage"]),
+    | queues("WebhooksDeadLetters", operations=["DeleteMessage", "ReceiveMessage"])
+    | send("Captures")
+    | queues("CapturesDeadLetters", operations=["DeleteMessage", "ReceiveMessage"]),
 }

@@ -341,6 +341,7 @@ OF_DECKS = (
         dynamodb:PutItem Decks dck_*
         dynamodb:PutItem Ledger
         dynamodb:Query Decks
+        dynamodb:UpdateItem Decks dck_*
         dynamodb:UpdateItem Ledger
         s3:DeleteObject LedgerTexts/ledger/*
         s3:GetObject Content/content/*

@@ -22,7 +22,19 @@ def test_what_a_consumer_refuses_five_times_becomes_a_dead_letter(aws):
     }
     assert len(dead_letters) == 3
     assert {each["RedrivePolicy"]["maxReceiveCount"] for _, each in queues.values()} == {5}
-    aws.service.resource_count_is("AWS::SQS::Queue", 14)
+    aws.service.resource_count_is("AWS::SQS::Queue", 15)
+
+
+def test_operators_move_the_dead_letters_of_every_queue_back(aws):
+    """A queue that is added needs no line anywhere: its dead letters are known."""
+    queues = aws.service.find_resources("AWS::SQS::Queue")
+    policies = [each["Properties"].get("RedrivePolicy") for each in queues.values()]
+    dead = {one["deadLetterTargetArn"]["Fn::GetAtt"][0] for one in policies if one}
+    drained = {key for key, each in queues.items() if "RedrivePolicy" in each["Properties"]}
+    assert len(dead) == len(drained) == 5
+    redrives = aws.functions()["RedriveDeadLetters"]
+    told = json.dumps(redrives["Environment"]["Variables"]["DEAD_LETTERS"])
+    assert {key for key in queues if f'"{key}"' in told} == dead | drained
 
 
 def test_messages_stay_invisible_for_six_timeouts_of_their_consumer(aws):
@@ -121,10 +133,10 @@ def test_no_more_functions_follow_a_table_than_may_read_a_shard_at_once(aws):
         for each in aws.service.find_resources("AWS::Lambda::EventSourceMapping").values()
         if each["Properties"].get("StartingPosition")
     )
-    assert sorted(followed.values()) == [1, 1, 2]
+    assert sorted(followed.values()) == [1, 1, 1, 2]
 
 
-def test_events_that_are_stored_in_registry_and_ledger_are_followed(aws):
+def test_events_that_are_stored_in_registry_ledger_and_decks_are_followed(aws):
     mappings = [
         each["Properties"]
         for each in aws.service.find_resources("AWS::Lambda::EventSourceMapping").values()
@@ -134,8 +146,8 @@ def test_events_that_are_stored_in_registry_and_ledger_are_followed(aws):
     assert sorted(
         table
         for mapping in mappings
-        for table in ("Registry", "Ledger", "Completions")
+        for table in ("Registry", "Ledger", "Decks", "Completions")
         if table in json.dumps(mapping["EventSourceArn"])
-    ) == ["Ledger", "Registry"]
+    ) == ["Decks", "Ledger", "Registry"]
     failures = {json.dumps(mapping["DestinationConfig"]["OnFailure"]) for mapping in mappings}
-    assert len(failures) == 2, "each stream's failures are told apart"
+    assert len(failures) == 3, "each stream's failures are told apart"

@@ -96,6 +96,7 @@ ROUTES = {
     "ANY /api/v1/decks/{deckId}/samples": "SamplesApi",
     "ANY /api/v1/decks/{deckId}/samples/{proxy+}": "SamplesApi",
     "ANY /api/v1/deck-inbox": "DeckFeedbackApi",
+    "GET /api/v1/decks/{deckId}/labels": "DeckFeedbackApi",
     "ANY /api/v1/decks/{deckId}/graders/{graderId}/feedback": "DeckFeedbackApi",
     "ANY /api/v1/decks/{deckId}/graders/{graderId}/feedback/{proxy+}": "DeckFeedbackApi",
     "ANY /api/v1/decks/{deckId}/graders/{graderId}/truth": "DeckFeedbackApi",

@@ -99,7 +99,6 @@ def _make() -> dict[str, str]:
         "IMPORT_LLM_REQUESTS_ARN": machines["import_llm_requests"],
         "AUDIT_BUCKET": "audit",
         "WEBHOOK_QUEUE_URL": sqs.create_queue(QueueName="webhooks")["QueueUrl"],
-        "WEBHOOK_DEAD_LETTERS_URL": sqs.create_queue(QueueName="webhooks-dead-letters")["QueueUrl"],
         "CAPTURE_QUEUE_URL": sqs.create_queue(QueueName="captures")["QueueUrl"],
         "CONTENT_BUCKET": "content",
         **{
@@ -116,10 +115,18 @@ def _make() -> dict[str, str]:
         "REWARD_URL": REWARD_URL,
         "REVIEW_TOPIC_ARN": topic["TopicArn"],
         **{
-            f"{queue.upper()}_{suffix}_URL": sqs.create_queue(QueueName=queue + name)["QueueUrl"]
+            f"{queue.upper()}_QUEUE_URL": sqs.create_queue(QueueName=queue)["QueueUrl"]
             for queue in QUEUES
-            for suffix, name in [("QUEUE", ""), ("DEAD_LETTERS", "-dead-letters")]
         },
+        "DEAD_LETTERS": json.dumps(
+            {
+                queue: [
+                    sqs.create_queue(QueueName=name)["QueueUrl"]
+                    for name in (f"{queue}-dead-letters", queue)
+                ]
+                for queue in (*QUEUES, "webhooks", "captures")
+            }
+        ),
     }
 
 

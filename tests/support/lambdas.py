@@ -69,6 +69,7 @@ _BY_PATTERN = [
     ("DELETE", r"/api/v1/decks/[^/]+/samples(/.*)?", "functions.decks.samples_api"),
     ("GET", r"/api/v1/decks/[^/]+/prompt-edits(/.*)?", "functions.decks.prompt_edits_api"),
     ("POST", r"/api/v1/decks/[^/]+/prompt-edits(/.*)?", "functions.decks.prompt_edits_api"),
+    ("GET", r"/api/v1/decks/[^/]+/labels", "functions.decks.feedback_api"),
     ("GET", r"/api/v1/tasks/[^/]+/stats", "functions.overview.api"),
     ("GET", r"/api/v1/tasks/[^/]+/comparison", "functions.completions.scores_api"),
     ("POST", r"/api/v1/sessions/oidc", "functions.access.oidc_api"),

@@ -32,11 +32,12 @@ def request_review(
     policy: ReviewPolicy | None = None,
     graders: Sequence[str] = (),
     metadata: dict[str, Any] | None = None,
+    task_id: str | None = None,
     **fields: Any,
 ) -> Review:
     """Store a completion in a batch of its own, and have it reviewed."""
     now = datetime.now(UTC)
-    batch_id, task_id = new_id("bat"), new_id("task")
+    batch_id, task_id = new_id("bat"), task_id or new_id("task")
     completion_id = derived_id("cmp", batch_id, "0")
     named = graders or [new_id("grd")]
     members = [PanelMember(grader_id=id_, grader_version="1", weight=1.0) for id_ in named]

@@ -86,7 +86,7 @@ function Claim({ found }) {
       <${Stat} label="Same level" value=${percent(found.percentAgreement)} hint="decides nothing" />
     <//>
     <p class="note">
-      <span class="told">of samples with version ${count(found.deckVersion)} of the system prompt</span><span class="told">${count(found.outsideCommonest)} outside the commonest level</span><span class="told">${count(found.toAdjudicate)} to adjudicate</span><span class="told">${count(found.choseVersion)} chose this version</span><span class="told">${count(found.skipped)} left by all</span><span class="told">${count(found.notBlind)} not blind</span><span class="told">${count(found.otherCriteria)} labelled by other criteria</span><span class="told">${count(found.failed)} failed</span><span class="told">${count(found.ungraded)} not judged</span>
+      <span class="told">of samples with version ${count(found.deckVersion)} of the system prompt</span><span class="told">${count(found.outsideCommonest)} outside the commonest level</span><span class="told">${count(found.toAdjudicate)} to adjudicate</span><span class="told">${count(found.choseVersion)} chose this version</span><span class="told">${count(found.skipped)} left by all</span><span class="told">${count(found.cameLater)} came after the last label</span><span class="told">${count(found.notBlind)} not blind</span><span class="told">${count(found.otherCriteria)} labelled by other criteria</span><span class="told">${count(found.failed)} failed</span><span class="told">${count(found.ungraded)} not judged</span>
     </p>
   `;
 }

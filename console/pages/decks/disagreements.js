@@ -18,9 +18,9 @@ import { useGrader, versionOptions } from "./version-choice.js";
 export function Disagreements({ deckId, id, query, me }) {
   const path = ["decks", deckId, "graders", id, "disagreements"];
   const of = `decks/${deckId}/graders/${id}`;
-  const { version, truth, score, token } = query;
+  const { version, about, truth, score, token } = query;
   const which = useGrader(deckId, id);
-  const { data, problem, again } = useApi(`${of}/disagreements`, { version, truth, score, nextToken: token, limit: 10 });
+  const { data, problem, again } = useApi(`${of}/disagreements`, { version, about, truth, score, nextToken: token, limit: 10 });
   const [asked, setAsked] = useState(null);
   const isThere = which.isThere && data;
   const told = which.problem ?? problem;
@@ -35,11 +35,13 @@ export function Disagreements({ deckId, id, query, me }) {
       ${!isThere && !told && html`<${FactsToCome} />`}
       ${isThere && html`
         <div class="filters">
-          <${Field} label="Version" name="version" value=${version ?? ""} onInput=${(chosen) => go(path, { version: chosen })} options=${versionOptions(which)} />
+          <${Field} label="Version" name="version" value=${version ?? ""} onInput=${(chosen) => go(path, { version: chosen, about })} options=${versionOptions(which)} />
+          <${Field} label="They differ on" name="about" value=${about ?? ""} onInput=${(chosen) => go(path, { version, about: chosen })} options=${[["", "the level"], ["applicability", "whether it applies"]]} />
         </div>
         <${Matrix} label="How often people and judge say which level" counts=${data.confusion} chosen=${isCell ? [Number(truth), Number(score)] : undefined}
           href=${(row, column) => link(path, { version, truth: row, score: column })} />
-        <${Section} title=${isCell ? `People ${level(Number(truth))}, judge ${level(Number(score))}: ${count(data.total)}` : `They differ on ${count(data.total)}`}
+        <p class="note">It applies by people alone on ${count(data.applicability.onlyJudgeAbstains)}, by the judge alone on ${count(data.applicability.onlyTruthDoesNotApply)}, by neither on ${count(data.applicability.neitherApplies)}.</p>
+        <${Section} title=${isCell ? `People ${level(Number(truth))}, judge ${level(Number(score))}: ${count(data.total)}` : `They differ on ${about ? "whether it applies to " : ""}${count(data.total)}`}
           actions=${isCell && html`<a class="button" href=${link(path, { version })}>All disagreements</a>`}>
           ${data.disagreements.length === 0 && html`<${Empty} title="Nothing here">Label samples of the development half, and have them graded.<//>`}
           ${data.disagreements.map((one) => html`<${Difference} key=${one.sampleId} deckId=${deckId} id=${id} one=${one} me=${me} ask=${setAsked} />`)}
@@ -72,7 +74,7 @@ function Difference({ deckId, id, one, me, ask }) {
       </div>
       <div class="dialog-actions">
         ${own && html`<button type="button" onClick=${() => ask(one)}>I was wrong</button>`}
-        <a class="button" href=${link(["decks", deckId, "graders", id, "edit"], { sample: one.sampleId, level: one.truth })}>The rubric is wrong</a>
+        <a class="button" href=${link(["decks", deckId, "graders", id, "edit"], one.truth === null ? {} : { sample: one.sampleId, level: one.truth })}>The rubric is wrong</a>
       </div>
     </article>
   `;

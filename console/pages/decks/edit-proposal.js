@@ -5,6 +5,7 @@ import { Badge } from "../../components/badge.js";
 import { FormDialog } from "../../components/dialog.js";
 import { Field } from "../../components/field.js";
 import { Facts, Section } from "../../components/page.js";
+import { Trouble } from "../../components/trouble.js";
 import { count, nanoDollars } from "../../format.js";
 import { html, useState } from "../../preact.js";
 import { AskedModel, NOBODY, capOf, modelOf } from "./asked-model.js";
@@ -26,11 +27,20 @@ const FAILED = {
 /** Whether a model is at work; `proposal` is null where none was asked yet. */
 export const isAsking = (proposal) => (proposal ?? null) !== null && proposal.status in STEPS;
 
-/** The latest proposal of a model, nothing where there is none. */
-export function Proposal({ proposal }) {
+/** The latest proposal of a model, nothing where there is none; `of` is the grader's path. */
+export function Proposal({ of, proposal, onCanceled }) {
   if ((proposal ?? null) === null) return null;
-  const { status, failedBecause, patterns, refused, editIds } = proposal;
-  const told = STEPS[status] ?? FAILED[failedBecause] ?? (status === "stopped" ? "What is left of the cap is too little to go on." : null);
+  return html`<${Proposed} of=${of} proposal=${proposal} onCanceled=${onCanceled} />`;
+}
+
+function Proposed({ of, proposal, onCanceled }) {
+  const { status, failedBecause, patterns, refused, editIds, cancelRequestedAt } = proposal;
+  const { act, problem, busy } = useAct();
+  const mayCancel = isAsking(proposal) && !cancelRequestedAt;
+  const cancel = async () => {
+    if (await act(() => send("POST", `${of}/edits/proposals/cancel`))) onCanceled();
+  };
+  const told = (cancelRequestedAt && isAsking(proposal) ? "It is being canceled: what is being asked may be paid." : STEPS[status]) ?? FAILED[failedBecause] ?? (status === "stopped" ? "What is left of the cap is too little to go on." : null);
   return html`
     <${Section} title="What a model proposes">
       ${told && html`<p class=${isAsking(proposal) ? "waits" : "notice"} role="status">${told}</p>`}
@@ -41,6 +51,8 @@ export function Proposal({ proposal }) {
         ["Edits", count(editIds.length)],
         ["Cost", `${nanoDollars(proposal.costNanoUsd)} of ${nanoDollars(proposal.capNanoUsd)}`],
       ]} />
+      <${Trouble} problem=${problem} />
+      ${mayCancel && html`<button type="button" disabled=${busy} onClick=${cancel}>Cancel it</button>`}
       ${refused.length > 0 && html`<details class="figures"><summary>${count(refused.length)} refused</summary><ul>${refused.map(({ pattern, because }) => html`<li key=${pattern}>${pattern}: ${because}</li>`)}</ul></details>`}
     <//>
   `;
@@ -51,16 +63,34 @@ export function AskForEdits({ of, onDone, onClose }) {
   const connections = useApi("llm-connections", { limit: 200 });
   const [entered, setEntered] = useState(NOBODY);
   const [samples, setSamples] = useState(String(MOST_SAMPLES));
+  const [estimate, setEstimate] = useState(null);
   const { act, problem, busy } = useAct();
-  const ask = async () => {
-    const body = { proposer: modelOf(entered, MAX_TOKENS), capNanoUsd: capOf(entered.cap), samples: Number(samples) };
-    if (await act(() => send("POST", `${of}/edits/proposals`, body))) onDone();
+  const enter = (name, value) => {
+    if (name !== "cap") setEstimate(null); // of another model
+    setEntered((old) => ({ ...old, [name]: value }));
+  };
+  const enterSamples = (value) => {
+    setEstimate(null);
+    setSamples(value);
+  };
+  const next = async () => {
+    const body = { proposer: modelOf(entered, MAX_TOKENS), samples: Number(samples) };
+    if (estimate === null) {
+      const answer = await act(() => send("POST", `${of}/edits/proposals/estimate`, body));
+      if (answer) setEstimate(answer.estimate);
+      return;
+    }
+    const capNanoUsd = capOf(entered.cap) ?? estimate.boundNanoUsd;
+    if (await act(() => send("POST", `${of}/edits/proposals`, { ...body, capNanoUsd }))) onDone();
   };
   return html`
-    <${FormDialog} title="Have a model propose edits" submit="Ask it" busy=${busy} problem=${problem} onSubmit=${ask} onClose=${onClose}>
+    <${FormDialog} title="Have a model propose edits" submit=${estimate ? "Ask it" : "What does it cost?"} busy=${busy} problem=${problem} onSubmit=${next} onClose=${onClose}>
       <p>It is shown disagreements of the development half, finds patterns in them, and writes an edit for each. Nothing changes before you accept one.</p>
-      <${AskedModel} entered=${entered} onEnter=${(name, value) => setEntered((old) => ({ ...old, [name]: value }))} connections=${connections} problem=${problem} />
-      <${Field} label="Disagreements, the widest first" name="samples" type="number" min="1" max=${MOST_SAMPLES} value=${samples} onInput=${setSamples} problem=${problem} required />
+      <${AskedModel} entered=${entered} onEnter=${enter} connections=${connections} problem=${problem} capHint=${estimate ? `Empty: ${nanoDollars(estimate.boundNanoUsd)}, what it costs at most` : "Empty: what it costs at most"} />
+      <${Field} label="Disagreements, the widest first" name="samples" type="number" min="1" max=${MOST_SAMPLES} value=${samples} onInput=${enterSamples} problem=${problem} required />
+      ${estimate && html`
+        <${Facts} facts=${[["Probably", nanoDollars(estimate.estimateNanoUsd)], ["At most", nanoDollars(estimate.boundNanoUsd)], ["Disagreements shown", count(estimate.shown)]]} />
+        ${!estimate.fits && html`<p class="notice">Your budget has no room for the most that it may cost. What does not fit waits for it.</p>`}`}
     <//>
   `;
 }

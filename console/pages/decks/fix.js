@@ -34,7 +34,7 @@ export function Fix({ deckId, id, query }) {
   const broken = parts.find(({ problem }) => problem !== null);
   const status = proposal.data?.proposal?.status;
   useEffect(() => {
-    if (status === "completed") edits.again(); // with those that the model wrote
+    if (status === "completed" || status === "canceled") edits.again(); // with those that the model wrote
   }, [status]);
   const close = () => setAsked(null);
   const changed = () => {
@@ -53,7 +53,7 @@ export function Fix({ deckId, id, query }) {
       ${isThere && html`
         <p class="note"><a href=${link([...path, "patterns"])}>Patterns</a> say where the judge errs, and <a href=${link([...path, "disagreements"])}>disagreements</a> on which samples. Choose by the development half; one edit goes on to the half that is held out.</p>
         <${Looks} grader=${grader} looks=${edits.data} />
-        <${Proposal} proposal=${proposal.data.proposal} />
+        <${Proposal} of=${of} proposal=${proposal.data.proposal} onCanceled=${changed} />
         <${Section} title="Edits">
           ${edits.data.edits.length === 0 && html`<${Empty} title="No edits" command=${`autotune decks propose ${deckId} ${id} edit.json`}>An edit replaces a passage of the rubric. It changes nothing before it is accepted.<//>`}
           ${edits.data.edits.map((edit) => html`<${Edit} key=${edit.id} edit=${edit} current=${grader.version} ask=${(what) => setAsked({ what, edit })} />`)}

@@ -62,7 +62,7 @@ function Publish({ of, grader, onDone, onClose }) {
   };
   return html`
     <${Confirm} title=${`Publish version ${grader.version} of ${grader.name}?`} yes="Publish" busy=${busy} problem=${problem} onYes=${publish} onClose=${onClose}>
-      Tasks that name this grader score by it from now on. Its agreement with people is measured on the held-out half, and kept with it.
+      Tasks that name this grader score by it from now on. Its agreement with people is measured on the held-out half, and kept with it. By other labels than before that spends one more look: the lower end of κ is then a little lower.
     <//>
   `;
 }
@@ -95,8 +95,8 @@ function Calibration({ grader: { status, calibration, uncalibratedBecause }, ask
       ${calibration && html`
         <${Stats}>
           <${Stat} label="Calibrated" value=${uncalibratedBecause || suspended ? "no" : "yes"} hint=${`from ${score(calibration.threshold)} up`} />
-          <${Stat} label="Lower end of κ" value=${score(calibration.low)} hint=${`κ ${score(calibration.kappa)}`} />
-          <${Stat} label="Ratings" value=${count(calibration.n)} hint="of the held-out half" />
+          <${Stat} label="Lower end of κ" value=${score(calibration.low)} hint=${`κ ${score(calibration.kappa)}${calibration.look === null ? "" : `, at look ${count(calibration.look)}`}`} />
+          <${Stat} label="Ratings" value=${count(calibration.n)} hint=${calibration.choseVersion > 0 ? `${count(calibration.choseVersion)} chose this version` : "of the held-out half"} />
         <//>
         <${Facts} facts=${[
           ["Model that answered", calibration.model],
@@ -146,6 +146,6 @@ function ThreeMeans({ found }) {
   return html`
     ${insufficient && html`<p class="notice">${insufficient}</p>`}
     <${Table} label="Means" columns=${columns} rows=${rows} />
-    <p class="hint">${count(found.labels)} samples have a drawn label, ${count(found.unlabelled)} a level of the judge alone. Weight of the judge in the corrected mean: ${percent(found.power)}.</p>
+    <p class="hint">${count(found.labels)} samples have a drawn label, ${count(found.unlabelled)} a level of the judge alone.${found.cameLater > 0 && ` ${count(found.cameLater)} came when the labels had been drawn, and are in no figure.`} Weight of the judge in the corrected mean: ${percent(found.power)}.</p>
   `;
 }

@@ -111,6 +111,7 @@ EXPECTED = {
     "GET /api/v1/decks/<deck_id>/graders/<deck_grader_id>/feedback": "O-OO",
     "GET /api/v1/decks/<deck_id>/graders/<deck_grader_id>/feedback/next": "O-OO",
     "GET /api/v1/decks/<deck_id>/graders/<deck_grader_id>/feedback/progress": "O-OO",
+    "GET /api/v1/decks/<deck_id>/labels": "O--O",
     "GET /api/v1/decks/<deck_id>/graders/<deck_grader_id>/truth": "O--O",
     "PUT /api/v1/decks/<deck_id>/graders/<deck_grader_id>/truth/<sample_id>": "O-OO",
     "GET /api/v1/decks/<deck_id>/graders/<deck_grader_id>/agreement": "O--O",
@@ -131,6 +132,8 @@ EXPECTED = {
     "GET /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits": "O--O",
     "POST /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/proposals": "O--O",
     "GET /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/proposals": "O--O",
+    "POST /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/proposals/estimate": "O--O",
+    "POST /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/proposals/cancel": "O--O",
     "GET /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/<deck_edit_id>": "O--O",
     "POST /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/<deck_edit_id>/estimate": "O--O",
     "POST /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/<deck_edit_id>/replay": "O--O",
@@ -353,6 +356,9 @@ BODIES: dict[str, dict[str, Any]] = {
         "proposer": PROPOSER,
         "capNanoUsd": 1,
     },
+    "POST /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/proposals/estimate": {
+        "proposer": PROPOSER
+    },
     "POST /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/<deck_edit_id>/estimate": {
         "split": "development"
     },
@@ -389,6 +395,7 @@ NOT_READY = {
     "POST /api/v1/decks/<deck_id>/estimate": "conflict",
     # Nothing was labelled or measured, and no model was asked.
     "POST /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/proposals": "conflict",
+    "POST /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/proposals/estimate": "conflict",
     "POST /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/<deck_edit_id>/estimate": (
         "conflict"
     ),
@@ -398,6 +405,10 @@ NOT_READY = {
     "POST /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/<deck_edit_id>/rollback": (
         "conflict"
     ),
+    # No response is there, and nothing was measured or accepted.
+    "POST /api/v1/decks/<deck_id>/prompt-edits/<prompt_edit_id>/measure": "conflict",
+    "POST /api/v1/decks/<deck_id>/prompt-edits/<prompt_edit_id>/accept": "conflict",
+    "POST /api/v1/decks/<deck_id>/prompt-edits/<prompt_edit_id>/rollback": "conflict",
     "POST /api/v1/decks/<deck_id>/runs": "conflict",
     # What nobody gave them, and what nobody rated.
     "POST /api/v1/decks/<deck_id>/graders/<deck_grader_id>/feedback": "conflict",

@@ -11,6 +11,7 @@ from botocore.exceptions import ConnectTimeoutError
 from autotune_platform.decks.telemetry.intake import TelemetryIntake
 from autotune_platform.runtime.errors import UnavailableError
 from functions.compatible import chat_api
+from tests.providers.chat_openai import OpenAiChat
 from tests.support.compatible import Compatible
 from tests.support.decks import new_deck
 from tests.support.imports import Imports
@@ -110,6 +111,42 @@ def test_a_call_that_is_handed_over_twice_is_one_sample(compatible: Compatible) 
     assert len(samples(compatible, deck_id)) == 1
 
 
+def repeat_ids(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the provider give each answer the same id, as some servers do."""
+    render = OpenAiChat.render
+
+    def alike(one: OpenAiChat, *args: Any) -> dict[str, Any]:
+        return {**render(one, *args), "id": "chatcmpl-always"}
+
+    monkeypatch.setattr(OpenAiChat, "render", alike)
+
+
+def test_calls_whose_answers_have_one_id_are_samples_each(
+    compatible: Compatible, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repeat_ids(monkeypatch)
+    deck_id = deck(compatible)
+    set_capture(compatible)
+    answers = [ask(compatible, user) for user in ("Hi", "Hi", "Bye")]
+    assert {one["id"] for one in answers} == {"chatcmpl-always"}
+    records = handed_over()
+    for _ in range(3):
+        assert capture(records) == []
+    asked = sorted(one["request"]["messages"][1]["content"] for one in samples(compatible, deck_id))
+    assert asked == ["Bye", "Hi", "Hi"]
+
+
+def test_a_share_of_calls_whose_answers_have_one_id_is_a_share(
+    compatible: Compatible, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repeat_ids(monkeypatch)
+    deck(compatible)
+    set_capture(compatible, samplingRate=0.5)
+    for _ in range(40):
+        ask(compatible)
+    assert 8 <= len(handed_over()) <= 32  # of 40, beyond this in one of ten thousand
+
+
 def test_a_deck_that_is_named_gets_calls_with_any_prompt(compatible: Compatible) -> None:
     named = deck(compatible, "Quite another prompt.")
     set_capture(compatible)
@@ -167,7 +204,7 @@ def test_settings_that_cannot_be_kept_are_refused_by_name(
     assert shown["updatedAt"] is None
 
 
-def test_a_share_is_drawn_by_the_answers_id_and_drawn_alike_again(compatible: Compatible) -> None:
+def test_a_share_is_drawn_by_the_calls_id_and_drawn_alike_again(compatible: Compatible) -> None:
     deck_id = deck(compatible)
     set_capture(compatible, samplingRate=0.5)
     for _ in range(40):

@@ -172,6 +172,38 @@ def test_disagreements_are_of_the_development_half_alone(
     assert {one["sampleId"] for one in listed(deck)} & set(holdout)
 
 
+def test_where_they_differ_on_whether_it_applies_is_listed_apart(platform: Platform) -> None:
+    deck = LabelledDeck(platform, samples=60)
+    ids = list(deck.samples)
+    kinds = {id_: place % 4 for place, id_ in enumerate(ids)}
+    deck.label({id_: None if kinds[id_] in {1, 3} else 2 for id_ in ids}, explanation="why")
+    judged = {id_: None if kinds[id_] in {0, 3} else 1 for id_ in ids}
+    failed = ids[:1]
+    deck.judged(judged, failed=failed)
+    development = [id_ for id_ in deck.of("development") if id_ not in failed]
+    of_kind = [sorted(id_ for id_ in development if kinds[id_] == kind) for kind in range(4)]
+    found = listed(deck, about="applicability")
+    assert [one["sampleId"] for one in found] == [*of_kind[0], *of_kind[1]], "nothing is held out"
+    left, given = found[0], found[-1]
+    assert (left["truth"], left["score"], left["distance"]) == (2, None, None)
+    assert (given["truth"], given["score"], given["distance"]) == (None, 1, None)
+    assert (left["result"]["status"], left["explanations"]) == ("abstained", {"ada": "why"})
+    assert deck.rate(left["sampleId"], 1).json["feedback"]["sawResult"], "the list showed it"
+    page = deck.get("disagreements", limit=1)
+    assert page["applicability"] == {
+        "bothApply": len(of_kind[2]),
+        "onlyJudgeAbstains": len(of_kind[0]),
+        "onlyTruthDoesNotApply": len(of_kind[1]),
+        "neitherApplies": len(of_kind[3]),
+    }
+    assert page["total"] == len(of_kind[2]), "levels are asked for apart"
+    only = listed(deck, about="applicability", truth=2)
+    assert {one["sampleId"] for one in only} == set(of_kind[0])
+    query = {"about": "applicability", "truth": 1, "score": 1}
+    both = platform.call("GET", f"{deck.path}/disagreements", query=query)
+    assert (both.status, set(both.fields)) == (422, {"score"})
+
+
 def listed(deck: LabelledDeck, **query: object) -> list[dict[str, object]]:
     """Every page of the disagreements, five at a time."""
     found, token = [], None

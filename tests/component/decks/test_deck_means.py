@@ -4,6 +4,7 @@ import random
 
 import pytest
 
+from autotune_platform.decks.labels.cohorts import LEAST_LABELS
 from autotune_platform.statistics.means import Labelled, Unlabelled, corrected_mean
 from tests.support.deck_labels import LabelledDeck
 from tests.support.platform import Platform
@@ -90,3 +91,33 @@ def test_a_judge_that_abstains_where_people_say_little_moves_no_mean(platform: P
     real = sum(truth.values()) / len(truth)
     assert found["corrected"]["low"] < real < found["corrected"]["high"]
     assert found["naive"] > found["corrected"]["high"], "it leaves out what is low"
+
+
+def test_labels_say_nothing_of_samples_that_came_when_they_had_been_drawn(
+    platform: Platform,
+) -> None:
+    deck = LabelledDeck(platform, samples=100, holdoutShare=1)
+    first = list(deck.samples)
+    chance = random.Random(9)
+    deck.judged({id_: chance.choice([-1, 0, 1]) for id_ in first})
+    deck.label({id_: chance.choice([-2, -1, 0]) for id_ in first[:60]})
+    before = deck.get("means")["means"]
+    assert (before["labels"], before["unlabelled"], before["cameLater"]) == (60, 40, 0)
+    assert deck.get("agreement")["agreement"]["cameLater"] == 0
+
+    later = deck.add(*(f"later {place}" for place in range(300)))
+    deck.judged(dict.fromkeys(later, 3))
+    assert deck.get("means")["means"] == {**before, "cameLater": 300}
+    assert deck.get("agreement")["agreement"]["cameLater"] == 300
+    deck.label(dict.fromkeys(later[: LEAST_LABELS - 1], 2))
+    few = deck.get("means")["means"]
+    assert (few["labels"], few["cameLater"]) == (60, 300)
+    assert few["corrected"] == before["corrected"]
+
+    # Ten stand for three hundred.
+    deck.label({later[LEAST_LABELS - 1]: 2})
+    found = deck.get("means")["means"]
+    assert (found["labels"], found["unlabelled"], found["cameLater"]) == (70, 330, 0)
+    people = before["labelsOnly"]["value"]
+    assert found["labelsOnly"]["value"] == pytest.approx((100 * people + 300 * 2) / 400)
+    assert deck.get("agreement")["agreement"]["cameLater"] == 0

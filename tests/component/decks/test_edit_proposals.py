@@ -179,3 +179,99 @@ def test_a_proposal_that_is_killed_anywhere_asks_and_makes_each_edit_once(
     rows = [one for one in deck.rows() if one["purpose"] == "rubric_edit"]
     assert len(rows) == len(deck.proposed) == 3 + 1 + len(found["patterns"])
     assert sum(one["costNanoUsd"] for one in rows) == found["costNanoUsd"]
+
+
+def spent_by(deck: ProposingDeck) -> int:
+    """What the list of decks says that the deck has cost."""
+    decks = deck.platform.call("GET", "/api/v1/decks").json["decks"]
+    found: int = next(one["spentNanoUsd"] for one in decks if one["id"] == deck.deck_id)
+    return found
+
+
+def test_what_a_proposal_costs_is_said_before_and_booked_after(deck: ProposingDeck) -> None:
+    deck.model.proposer.edits = ["good", "unfounded"]
+    before, rows = spent_by(deck), len(deck.rows())
+    answer = deck.send("/proposals/estimate", {"proposer": deck.proposer})
+    assert answer.status == 200, answer.text
+    said = answer.json["estimate"]
+    assert said["requests"] == said["shown"] + 1 + 7
+    assert 0 < said["leastCapNanoUsd"] < said["boundNanoUsd"]
+    assert 0 < said["estimateNanoUsd"] < said["boundNanoUsd"]
+    assert said["fits"]
+    assert len(deck.rows()) == rows, "nothing was asked"
+    assert deck.look() is None, "nothing was stored"
+
+    refused = deck.begin(capNanoUsd=said["leastCapNanoUsd"] - 1)
+    assert str(said["leastCapNanoUsd"]) in refused.fields["capNanoUsd"]
+    assert deck.begin(capNanoUsd=said["boundNanoUsd"]).status == 202
+    found = deck.end()
+    assert found["status"] == "completed", "the bound is enough"
+    assert found["shown"] == said["shown"]
+    assert spent_by(deck) - before == found["costNanoUsd"] > 0
+    costs = [deck.edit(id_)["proposalCostNanoUsd"] for id_ in found["editIds"]]
+    patterns = len(found["patterns"])
+    assert all(cost > 0 for cost in costs)
+    if len(costs) == patterns:
+        assert found["costNanoUsd"] - patterns < sum(costs) <= found["costNanoUsd"]
+    else:
+        assert sum(costs) < found["costNanoUsd"], "what was refused was paid, too"
+
+
+def test_a_proposal_is_canceled_and_asks_nothing_more(deck: ProposingDeck) -> None:
+    assert deck.send("/proposals/cancel", None).json["proposal"] is None
+    before = spent_by(deck)
+    assert deck.begin(samples=5).status == 202
+    answer = deck.send("/proposals/cancel", None)
+    assert answer.status == 200, answer.text
+    found = answer.json["proposal"]
+    assert found["cancelRequestedAt"]
+    found = deck.end()
+    assert (found["status"], found["editIds"]) == ("canceled", [])
+    assert deck.proposed == [], "no model was asked"
+    assert spent_by(deck) - before == found["costNanoUsd"] == 0
+    assert deck.send("/proposals/cancel", None).json["proposal"] == found, "an end stays"
+    assert deck.begin(samples=1).status == 202, "the next one begins"
+
+
+def test_a_proposal_is_canceled_between_its_stages_with_what_it_paid(deck: ProposingDeck) -> None:
+    before = spent_by(deck)
+    assert deck.begin(samples=5).status == 202
+    deck.ask_models()
+    deck.look_later()
+    assert deck.look()["status"] == "merging"
+    deck.send("/proposals/cancel", None)
+    found = deck.end()
+    assert found["status"] == "canceled"
+    assert len(deck.proposed) == 5, "nothing was asked behind the names"
+    assert spent_by(deck) - before == found["costNanoUsd"] > 0
+    rows = [one for one in deck.rows() if one["purpose"] == "rubric_edit"]
+    assert sum(one["costNanoUsd"] or 0 for one in rows) == found["costNanoUsd"]
+
+
+def test_a_canceled_proposal_keeps_the_patches_that_were_answered(deck: ProposingDeck) -> None:
+    deck.model.proposer.edits = ["good"]
+    assert deck.begin(samples=5).status == 202
+    for stage in ("merging", "patching"):
+        deck.ask_models()
+        deck.look_later()
+        assert deck.look()["status"] == stage
+    deck.ask_models()
+    deck.send("/proposals/cancel", None)
+    found = deck.end()
+    assert found["status"] == "completed", "all of it was answered before"
+    assert len(found["editIds"]) == len(found["patterns"])
+
+
+def test_what_was_asked_of_another_version_is_paid_and_ended(deck: ProposingDeck) -> None:
+    before = spent_by(deck)
+    assert deck.begin(samples=5).status == 202
+    deck.ask_models()
+    grader = deck.grader()
+    rubric = {**grader["rubric"], "criteria": grader["rubric"]["criteria"] + " Say so."}
+    changed = deck.platform.call(
+        "POST", f"{deck.grader_path}/versions", {"rubric": rubric, "judge": grader["judge"]}
+    )
+    assert changed.status in {200, 201}, changed.text
+    found = deck.end()
+    assert (found["status"], found["failedBecause"]) == ("failed", "grader_changed")
+    assert spent_by(deck) - before == found["costNanoUsd"] > 0

@@ -119,3 +119,49 @@ def test_a_person_who_rates_what_is_held_out_sees_no_version_without_a_look(
     assert rated("holdout") is None
     agreement(deck)
     assert rated("holdout")["version"] == 2
+
+
+def published(deck: EditedDeck) -> dict[str, Any]:
+    answer = deck.platform.call("POST", f"{deck.grader_path}/publish")
+    assert answer.status == 200, answer.text
+    found: dict[str, Any] = answer.json["grader"]["calibration"]
+    return found
+
+
+def test_publishing_until_the_bound_is_reached_spends_a_look_each_time(ledger: Ledger) -> None:
+    deck = EditedDeck(ledger, number=150, holdoutShare=0.8)
+    held = deck.of("holdout")
+    deck.label(held[:45])
+    graded(deck)
+    answer = deck.platform.call("POST", f"{deck.grader_path}/publish").json["grader"]
+    assert answer["uncalibratedBecause"] == "insufficient_labels"
+    deck.label(held[45:80])
+    first = published(deck)
+    assert first["look"] == 0, "too few labels have spent nothing"
+    found = agreement(deck)
+    assert (found["looks"], found["kappa"]["low"]) == (0, pytest.approx(first["low"]))
+    assert published(deck) == first, "the same labels are the same look"
+
+    deck.label(held[80:100])
+    second = published(deck)
+    assert (second["look"], second["choseVersion"]) == (1, 0)
+    found = agreement(deck)
+    assert (found["look"], found["looks"], found["looked"]) == (0, 1, [1])
+    assert second["kappa"] == pytest.approx(found["kappa"]["value"])
+    assert second["low"] < found["kappa"]["low"], "its bound is at the look's own level"
+    assert published(deck) == second
+    deck.label(held[100:])
+    assert published(deck)["look"] == 2
+    version_by_hand(deck, "Be fair.")
+    graded(deck)
+    assert agreement(deck)["look"] == 3, "one count for all ways"
+
+
+def test_a_calibration_says_which_of_its_labels_chose_the_version(deck: EditedDeck) -> None:
+    edit = deck.measure("good")
+    answer = deck.send(f"/{edit['id']}/accept", {"consent": True})
+    assert answer.status == 200, answer.text
+    calibration = published(deck)
+    found = agreement(deck)
+    assert calibration["choseVersion"] == found["choseVersion"] > 50
+    assert calibration["look"] == found["look"] == edit["look"]

@@ -28,12 +28,15 @@ def test_dead_letters_go_back_to_their_queues(platform: Platform, task_id: str) 
 
     woken = sqs.get_queue_url(QueueName="webhooks-dead-letters")["QueueUrl"]
     sqs.send_message(QueueUrl=woken, MessageBody="wake")
+    uncaptured = sqs.get_queue_url(QueueName="captures-dead-letters")["QueueUrl"]
+    sqs.send_message(QueueUrl=uncaptured, MessageBody="org_1 llm_1")
 
     assert platform.operate("redrive_dead_letters") == {
-        "moved": {"high": 0, "normal": 1, "low": 0, "webhooks": 1}
+        "moved": {"high": 0, "normal": 1, "low": 0, "webhooks": 1, "captures": 1}
     }
     (moved,) = platform.queued()
     assert moved["body"] == message["body"]
     assert moved["attributes"]["MessageGroupId"] == whose
     assert [one["body"] for one in platform.queued("webhooks")] == ["wake"]
+    assert [one["body"] for one in platform.queued("captures")] == ["org_1 llm_1"]
     assert platform.queued("normal-dead-letters") == []

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from autotune.protocol.ids import derived_id
+from autotune.protocol.ids import derived_id, new_id
 from autotune_platform.access.models import Caller
 from autotune_platform.judging.human.models import MOST_NAMES_NOTED, Preliminary
 from autotune_platform.judging.human.records import ReviewRecords
@@ -306,6 +306,34 @@ def test_reviews_are_listed_by_state_in_pages(reviewing):
     assert [one["id"] for one in listed(state="answered").json["reviews"]] == [ids[1]]
     assert listed(state="answered", nextToken=page["nextToken"]).fields.keys() == {"nextToken"}
     assert listed(state="closed").fields.keys() == {"state"}
+
+
+def test_reviews_of_one_task_are_found_among_others(reviewing, monkeypatch):
+    mine, others = new_id("task"), new_id("task")
+    tasks = [others, mine, others, others, others, mine, others, mine]
+    ids = [reviewing.request(9 - at, task_id=task_id) for at, task_id in enumerate(tasks)]
+    own = [id_ for id_, task_id in zip(ids, tasks, strict=True) if task_id == mine]
+
+    def pages(**query):
+        token, found = None, []
+        while not found or token is not None:
+            asked = {"taskId": mine, **query, **({"nextToken": token} if token else {})}
+            answer = reviewing.platform.call("GET", "/api/v1/reviews", query=asked).json
+            found.append([one["id"] for one in answer["reviews"]])
+            token = answer["nextToken"]
+        return found
+
+    assert pages() == [own]
+    assert pages(limit=2) == [own[:2], own[2:]]
+    assert pages(limit=1) == [[id_] for id_ in own]
+    assert pages(state="answered") == [[]]
+    assert pages(taskId=new_id("task")) == [[]]
+    # What one page looks at is bounded: then it is short, and the next goes on from there.
+    for name, most in (("_LOOKED_AT_ONCE", 2), ("_MOST_LOOKS", 1)):
+        monkeypatch.setattr(f"autotune_platform.judging.human.records.{name}", most)
+    assert pages() == [own[:1], [], own[1:2], own[2:], []]
+    wrong = reviewing.platform.call("GET", "/api/v1/reviews", query={"taskId": "x"})
+    assert wrong.fields.keys() == {"taskId"}
 
 
 def test_the_text_of_a_completion_that_was_deleted_is_gone_from_its_review(reviewing):

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+from autotune_platform.access.capabilities import bearer_of
 from autotune_platform.rewards.models import Question, RewardUrl
-from autotune_platform.rewards.scoring import RewardScoring, caller_of
+from autotune_platform.rewards.scoring import RewardScoring
 from autotune_platform.runtime.environment import RewardEnvironment, SubmissionEnvironment
 from autotune_platform.verdicts.models import Verdict
 from autotune_platform.wiring.reward_urls import RewardUrlParts
@@ -75,7 +76,7 @@ class Rewarded:
         questions = [Question("p", response, {}, "f", "f", "f") for response in responses]
         url = self.reward_url()
         scoring = self.reward_scoring()
-        return scoring.score(caller_of(url), url, questions, wait_seconds=wait_seconds)
+        return scoring.score(bearer_of(url), url, questions, wait_seconds=wait_seconds)
 
     def responses_graded(self) -> list[str]:
         """The responses that the grader was asked about, in order, with repetitions."""

@@ -4,6 +4,8 @@ import json
 
 from autotune import AutotuneClient
 from autotune.cli import exit_codes
+from tests.component.decks.test_edit_proposals import ProposingDeck
+from tests.judges.models import PROPOSING_MODEL
 from tests.support.deck_edits import EditedDeck
 from tests.support.deck_labels import LabelledDeck
 from tests.support.decks import RUBRIC
@@ -68,3 +70,22 @@ def test_a_replay_says_its_price_and_its_look_before_it_starts(api, run):
         with AutotuneClient(base_url=api.base_url, api_key=api.api_key) as client:
             found = client.decks.edits.estimate(*ids, split="development")
         assert (found.samples, found.look) == (8, None)
+
+
+def test_a_model_at_work_is_canceled_and_its_price_said_before(api, run):
+    with make_ledger(api.platform) as ledger:
+        deck = ProposingDeck(ledger)
+        ids = (deck.deck_id, deck.grader_id)
+        none = run("decks", "cancel-fix", *ids)
+        assert "has no proposal" in none.stderr
+        model = ("--connection", deck.proposer["connectionId"], "--model", PROPOSING_MODEL)
+        dear = run("decks", "fix", *ids, *model, "--cap-usd", "0", "--samples", "3")
+        assert dear.stderr.startswith("3 disagreements, at most 11 requests: 0.")
+        assert "capNanoUsd" in dear.stderr
+        assert deck.begin(samples=3).status == 202
+        canceled = run("decks", "cancel-fix", *ids)
+        assert canceled.exit_code == 0, canceled.stderr
+        assert "cancel" in canceled.stderr
+        assert deck.end()["status"] == "canceled"
+        (shown,) = run("decks", "cancel-fix", *ids, "--json").json_lines
+        assert (shown["status"], shown["costNanoUsd"]) == ("canceled", 0)

@@ -6,6 +6,7 @@ import pytest
 
 from autotune.cli import exit_codes
 from tests.support.deck_labels import LabelledDeck
+from tests.support.decks import new_deck_grader
 
 
 @pytest.fixture
@@ -54,6 +55,7 @@ def test_labels_of_a_file_give_agreement_with_its_interval(run, deck, levels, wr
     ).json_lines
     assert {one["score"] for one in listed} == {3}
     assert {one["sampleId"] for one in listed} <= set(deck.of("development"))
+    assert "SAMPLE" in run("decks", "disagreements", deck.id, deck.grader_id, "--applies").stdout
     table = run("decks", "disagreements", deck.id, deck.grader_id, "--limit", 2).stdout.splitlines()
     assert [line.split()[3] for line in table[1:]] == ["+1", "+1"]
     means = run("decks", "means", deck.id, deck.grader_id, "--model", "secret-model")
@@ -105,3 +107,20 @@ def test_lines_that_are_wrong_are_told_before_anything_is_sent_or_by_the_server(
     assert "line 3: sampleId: " in some.stderr
     assert "1 stored, 0 there already, 1 rejected; 1 of the stored are of held-out" in some.stderr
     assert "is empty" in run("decks", "label", deck.id, deck.grader_id, write_jsonl([])).stderr
+
+
+def test_exported_labels_are_taken_in_as_they_are(run, deck, levels, write_jsonl, api):
+    lines = [{"sampleId": id_, "score": score} for id_, score in levels.items()]
+    file = write_jsonl(lines)
+    run("decks", "label", deck.id, deck.grader_id, file, "--rater", "ada", "--drawn")
+    found = run("decks", "labels", "export", deck.id, "--grader", deck.grader_id)
+    assert found.exit_code == 0
+    assert {one["sampleId"]: one["truth"]["score"] for one in found.json_lines} == levels
+    other = new_deck_grader(api.platform, deck.id, name="another")["id"]
+    taken = run("decks", "label", deck.id, other, write_jsonl(found.json_lines))
+    assert (taken.exit_code, taken.stderr) == (0, "150 stored, 0 there already, 0 rejected\n")
+    both = run("decks", "labels", "export", deck.id, "--results").json_lines
+    assert len(both) == 300
+    mixed = run("decks", "label", deck.id, other, write_jsonl(both))
+    assert mixed.exit_code == exit_codes.USAGE
+    assert "graderId: labels of one grader" in mixed.stderr

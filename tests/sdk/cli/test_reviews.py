@@ -2,12 +2,16 @@ import json
 import re
 
 from autotune.cli import exit_codes
+from autotune.protocol.ids import new_id
 
 
 def test_reviews_are_listed_taken_shown_and_answered(run, review):
     review_id = review("What is\n2 + 2?")
     listed = run("reviews", "list")
     assert (listed.exit_code, review_id in listed.stdout) == (0, True)
+    (told,) = run("reviews", "list", "--json").json_lines
+    assert run("reviews", "list", "--task", told["taskId"], "--json").json_lines == [told]
+    assert run("reviews", "list", "--task", new_id("task"), "--json").json_lines == []
     taken = run("reviews", "next")
     assert "--- Prompt ---\nWhat is\n2 + 2?\n" in taken.stdout
     assert run("reviews", "next", "--json").json_lines[0]["review"]["id"] == review_id

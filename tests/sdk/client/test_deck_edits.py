@@ -38,7 +38,10 @@ def test_an_edit_is_proposed_read_rejected_and_listed(api, client):
         edits.propose(*ids, patch=[])
     with pytest.raises(ConflictError, match="differ on no sample"):
         edits.propose_by_model(*ids, proposer=PROPOSER, cap_nano_usd=1)
+    with pytest.raises(ConflictError, match="differ on no sample"):
+        edits.estimate_proposal(*ids, proposer=PROPOSER)
     assert edits.wait_for_proposal(*ids, timeout=1) is None
+    assert edits.cancel_proposal(*ids) is None
 
 
 def test_edits_are_read_on_an_event_loop(api):

@@ -85,3 +85,19 @@ def test_an_event_loop_rates_too(api, made):
             return [one.score async for one in client.decks.labels.truths(*of)]
 
     assert asyncio.run(rate()) == [2]
+
+
+def test_labels_are_exported_by_both_clients(api, client, made):
+    of, ids = made
+    deck_id, grader_id = of
+    client.decks.labels.rate(*of, ids[0], score=1, explanation="so")
+    (found,) = client.decks.labels.export(deck_id, grader_id=grader_id, results=True, page_size=1)
+    assert (found.sample_id, found.truth.score, found.result) == (ids[0], 1, None)
+    lines = [one.model_dump(by_alias=True, exclude_none=True) for one in found.ratings]
+    assert client.decks.labels.import_ratings(*of, lines).repeated == 1
+
+    async def read():
+        async with AsyncAutotuneClient(base_url=api.base_url, api_key=api.api_key) as other:
+            return [one.sample_id async for one in other.decks.labels.export(deck_id)]
+
+    assert asyncio.run(read()) == [ids[0]]

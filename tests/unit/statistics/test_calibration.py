@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from autotune_platform.statistics.agreement import agreement, applicability
+from autotune_platform.statistics.agreement import agreement
 from autotune_platform.statistics.calibration import Uncalibrated, calibration
 from autotune_platform.statistics.drift import drift
 from autotune_platform.statistics.intervals import kappa_with_interval, mean_interval
@@ -108,12 +108,6 @@ def test_of_no_sample_all_figures_are_missing_with_a_reason():
     found = agreement([], [], [])
     assert found.agreement.kappa.undefined_because is Undefined.NO_PAIRS
     assert (found.coverage, found.bias.mean, found.percent_agreement) == (None, None, None)
-
-
-def test_whether_a_question_applies_has_a_table_of_its_own():
-    table = applicability([True, True, True, False, False], [True, True, False, True, False])
-    assert table.tolist() == [[2, 1], [1, 1]]
-    assert applicability([], []).tolist() == [[0, 0], [0, 0]]
 
 
 def test_a_judge_that_is_asked_again_is_compared_with_itself():

@@ -133,6 +133,42 @@ def test_weights_undo_that_some_samples_were_likelier_to_be_labelled():
     assert np.mean(estimates["plain"]) > population.mean() + 0.5
 
 
+def test_a_mean_of_all_samples_holds_where_many_came_when_most_labels_were_drawn():
+    """60 of 200 samples, then 15 of 800 that came later, which judge and people see otherwise."""
+    random = np.random.default_rng(16)
+    kept = {"weighed": 0, "plain": 0}
+    for _ in range(300):
+        y = np.concatenate([random.choice([-2, -1, 0], 200), random.choice([0, 1, 2, 3], 800)])
+        f = np.clip(y + random.choice([0, 1], 1000) + (np.arange(1000) < 200), -3, 3)
+        ids = np.arange(1000)
+        drawn = np.concatenate([random.permutation(200)[:60], random.choice(800, 15) + 200])
+        weights = np.where(drawn < 200, 200 / 60, 800 / 15)
+        rest = np.setdiff1d(ids, drawn)
+        every = Unlabelled(f, ids, is_all=True)
+        found = {
+            "weighed": corrected_mean(Labelled(y[drawn], f[drawn], drawn, weights), every),
+            "plain": corrected_mean(Labelled(y[drawn], f[drawn], drawn), Unlabelled(f[rest], rest)),
+        }
+        for kind, one in found.items():
+            interval = one.corrected.interval
+            kept[kind] += interval.low <= y.mean() <= interval.high
+    assert kept["weighed"] >= 0.85 * 300
+    assert kept["plain"] < 0.3 * 300
+
+
+def test_all_samples_with_equal_weights_say_what_the_others_say():
+    random = np.random.default_rng(17)
+    y, u = random.integers(-3, 4, 60).astype(float), random.integers(-3, 4, 300).astype(float)
+    f = np.clip(y + random.integers(-1, 2, 60), -3, 3)
+    rest = corrected_mean(Labelled(y, f, range(60)), Unlabelled(u, range(60, 360)))
+    every = Unlabelled(np.concatenate([f, u]), range(360), is_all=True)
+    both = corrected_mean(Labelled(y, f, range(60), [6] * 60), every)
+    assert both.naive == rest.naive
+    assert both.power == pytest.approx(rest.power * 1.2, rel=1e-3)
+    assert both.corrected.mean == pytest.approx(rest.corrected.mean, abs=1e-3)
+    assert both.corrected.interval.se == pytest.approx(rest.corrected.interval.se, rel=0.03)
+
+
 def test_equal_weights_change_nothing_and_none_may_be_0():
     y, f, u = [1, 2, 3, -1, 0], [1, 2, 2, 0, 0], [0, 1, 2, 3, -3]
     plain = corrected_mean(Labelled(y, f), Unlabelled(u))

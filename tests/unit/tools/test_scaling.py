@@ -2,8 +2,9 @@
 
 import re
 
-from tools import scaling, scaling_ledger
+from tools import scaling, scaling_decks, scaling_ledger
 from tools.scaling import PAGE, ROOT, ceilings, with_table
+from tools.scaling_decks import deck_ceilings, with_deck_table
 from tools.scaling_ledger import ledger_ceilings, with_ledger_table
 
 TARGET = 5_000
@@ -60,3 +61,17 @@ def test_functions_for_models_that_change_change_the_page(monkeypatch) -> None:
     page = PAGE.read_text()
     monkeypatch.setattr(scaling_ledger, "MODEL_FUNCTIONS", 80)
     assert with_ledger_table(page) != page
+
+
+def test_the_page_has_what_decks_bear(monkeypatch) -> None:
+    page = PAGE.read_text()
+    assert page == with_deck_table(page), "python -m tools.scaling_decks"
+    assert [one.where for one in deck_ceilings() if not (ROOT / one.where).is_file()] == []
+    monkeypatch.setattr(scaling_decks, "AT_A_TIME", 1)
+    assert with_deck_table(page) != page
+
+
+def test_as_much_is_erased_as_is_captured() -> None:
+    captured = {one.component: one.figure for one in ledger_ceilings()}["Captured calls"]
+    erased = {one.component: one.figure for one in deck_ceilings()}["Erasure of captured samples"]
+    assert erased >= captured

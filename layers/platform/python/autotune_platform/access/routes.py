@@ -256,6 +256,8 @@ ROUTES: Mapping[tuple[str, str], Rule] = {
     ("GET", "/api/v1/decks/<deck_id>/graders/<deck_grader_id>/feedback/progress"): Grant(
         "deck_labels", "read"
     ),
+    # Ratings of all people.
+    ("GET", "/api/v1/decks/<deck_id>/labels"): Grant("decks", "read"),
     ("GET", "/api/v1/decks/<deck_id>/graders/<deck_grader_id>/truth"): Grant("decks", "read"),
     # Of those who label, some have seen no judge's result: they alone may decide.
     ("PUT", "/api/v1/decks/<deck_id>/graders/<deck_grader_id>/truth/<sample_id>"): Grant(
@@ -272,6 +274,12 @@ ROUTES: Mapping[tuple[str, str], Rule] = {
         "decks", "update"
     ),
     ("GET", "/api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/proposals"): Grant(
+        "decks", "update"
+    ),
+    ("POST", "/api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/proposals/estimate"): Grant(
+        "decks", "read"
+    ),
+    ("POST", "/api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/proposals/cancel"): Grant(
         "decks", "update"
     ),
     ("GET", "/api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/<deck_edit_id>"): Grant(

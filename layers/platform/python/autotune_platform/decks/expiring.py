@@ -13,12 +13,12 @@ from autotune_platform.storage.table import Item, Key, Table
 
 EXPIRY = "expiry"
 _INDEX = "dueDecks"
-_SHARDS = 8
+SHARDS = 8
 
 
 def due_index(table: Table) -> DueIndex:
     """Return the index of what expires, by when."""
-    return DueIndex(table, sk=EXPIRY, index=_INDEX, shards=_SHARDS)
+    return DueIndex(table, sk=EXPIRY, index=_INDEX, shards=SHARDS)
 
 
 def expiry_key(pk: str) -> Key:
@@ -32,5 +32,5 @@ def expiring(pk: str, at: datetime, attributes: Mapping[str, Any]) -> Item:
     Args:
         attributes: its ``organization_id``, and what else the sweep is to know.
     """
-    opened = DueIndex.opened_in(pk, at, shards=_SHARDS)
+    opened = DueIndex.opened_in(pk, at, shards=SHARDS)
     return {**attributes, **opened, "pk": pk, "sk": EXPIRY}

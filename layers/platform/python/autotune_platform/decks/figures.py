@@ -1,7 +1,8 @@
 """Figures of decks that lists show: kept as they come about, so that a list reads an item a deck.
 
-They lie in one item beside the deck: what its runs cost is added by the write that ends a run, and
-how far a grader agrees with people is noted by whoever reads that.
+They lie in one item beside the deck: what was paid is added by the write that ends a run, or that
+notes what a proposal of edits has paid; how far a grader agrees with people is noted by whoever
+reads that.
 """
 
 import json
@@ -52,7 +53,7 @@ class FiguresRepository:
 
 
 def spent(organization_id: str, deck_id: str, nano_usd: int) -> Write:
-    """Return what adds the cost of a run to its deck's, to be written with the end of the run."""
+    """Return what adds a cost to its deck's, to be written with what was paid for."""
     changes = {"organization_id": organization_id}
     return Add(pk=deck_id, sk=FIGURES, name=_SPENT, by=nano_usd, changes=changes)
 

@@ -40,6 +40,43 @@ class HeldOut:
         assert look is not None, "whoever may spend has a look"
         return look
 
+    def spend_measured(self, grader: DeckGrader, version: int, measured: str) -> Look:
+        """Return the look at which a version is published by some labels and judgements.
+
+        The first time it is the version's own. By other labels it is one more each time: who
+        publishes until the bound reaches the threshold would reach it by chance.
+
+        Args:
+            version: one that has a look.
+            measured: digest of these labels and judgements.
+
+        Raises:
+            UnavailableError: others look at the same labels right now.
+        """
+        for _ in BUSY.attempts(_ATTEMPTS):
+            looks = self.shared.with_others(grader.deck_id, self.looks(grader))
+            own, known = looks.of(version), looks.of_measurement(version, measured)
+            assert own is not None, "a version that was measured has a look"
+            if known is not None:
+                after = known if known.edit_id else looks.renumbered(known)
+            elif own.measured is None:
+                after = own.model_copy(update={"measured": measured})
+            else:
+                number, others = looks.next_number(), len(looks.others)
+                after = Look(
+                    at=self.clock.now(),
+                    version=version,
+                    number=number,
+                    others=others,
+                    measured=measured,
+                    is_again=True,
+                )
+            if after == known or self.repository.store(
+                [self.repository.spent(grader.deck_id, looks, looks.after(after))]
+            ):
+                return after
+        raise UnavailableError("others look at the same labels", retry_after_seconds=1)
+
     def may_show(self, grader: DeckGrader, version: int, *, is_candidate: bool) -> bool:
         """Return whether results of a version on held-out samples may be shown, which is free.
 

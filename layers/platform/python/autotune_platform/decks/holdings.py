@@ -27,7 +27,7 @@ HOLDER = DataHolder(
         Holding(
             place="table decks",
             key="dck_* / figures",
-            what="what a deck's runs cost, and how far its graders, by name, agree with people",
+            what="what was paid for a deck, and how far its graders, by name, agree with people",
             erased=_DECK,
         ),
         Holding(

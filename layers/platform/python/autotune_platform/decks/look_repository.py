@@ -24,6 +24,8 @@ class Look(FrozenModel):
         is_read: whether agreement or results of the version were shown, as they may be again with
             labels that come later.
         others: how many looks of other graders at the same labels its number counts.
+        measured: digest of what publishing measured at it, labels and judgements.
+        is_again: whether it is one more of a version that has one: published by other labels.
     """
 
     at: datetime
@@ -32,6 +34,16 @@ class Look(FrozenModel):
     edit_id: str | None = None
     is_read: bool = False
     others: int = 0
+    measured: str | None = None
+    is_again: bool = False
+
+    def chose(self, first_rated: datetime | None) -> bool:
+        """Return whether a label is among those by which an edit was taken that made its version.
+
+        Args:
+            first_rated: when it was given; None where that is not known.
+        """
+        return self.edit_id is not None and (first_rated is None or first_rated <= self.at)
 
 
 class Looks(FrozenModel):
@@ -48,8 +60,14 @@ class Looks(FrozenModel):
     revision: int = 0
 
     def of(self, version: int) -> Look | None:
-        """Return the look that a version has."""
-        return next((one for one in self.spent if one.version == version), None)
+        """Return the look that a version has, whatever it was published by since."""
+        own = (one for one in self.spent if one.version == version and not one.is_again)
+        return next(own, None)
+
+    def of_measurement(self, version: int, measured: str) -> Look | None:
+        """Return the look at which a version was published by these labels and judgements."""
+        known = (one for one in self.spent if (one.version, one.measured) == (version, measured))
+        return next(known, None)
 
     @property
     def counted(self) -> int:
@@ -91,12 +109,18 @@ class Looks(FrozenModel):
 
     def after(self, look: Look) -> "Looks":
         """Return these with one more, or with one that has changed."""
-        others = [one for one in self.spent if one.version != look.version]
-        place = next(
-            (at for at, one in enumerate(self.spent) if one.version == look.version), len(others)
-        )
-        spent = [*others[:place], look, *others[place:]]
+        same = [_is_same(one, look) for one in self.spent]
+        spent = [look if is_it else one for one, is_it in zip(self.spent, same, strict=True)]
+        if not any(same):
+            spent.append(look)
         return self.model_copy(update={"spent": spent, "revision": self.revision + 1})
+
+
+def _is_same(one: Look, other: Look) -> bool:
+    """Return whether two are the same look, one of them as it is by now."""
+    if one.version != other.version or one.is_again != other.is_again:
+        return False
+    return not one.is_again or one.measured == other.measured
 
 
 class LookRepository:

@@ -281,11 +281,10 @@ def _of_caller(idempotency_key: str) -> str:
 
 
 def _queued_at(one: PlannedRow) -> datetime:
-    """Return since when a row waits: one that is soon too late has waited long enough at once."""
+    """Return since when a row waits: one that is awaited or soon too late has waited enough."""
     row = one.row
-    if row.complete_by is not None and row.complete_by < row.created_at + one.patience * 2:
-        return row.created_at - one.patience
-    return row.created_at
+    is_late = row.complete_by is not None and row.complete_by < row.created_at + one.patience * 2
+    return row.created_at - one.patience if is_late or one.is_awaited else row.created_at
 
 
 def _fingerprint(requests: Sequence[EnqueueLlmRequest]) -> str:

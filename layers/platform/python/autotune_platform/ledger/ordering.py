@@ -150,6 +150,8 @@ class RowOrders(EnqueuingService):
     ) -> None:
         """Enqueue rows of ``plan_orders`` under one key; doing it again changes nothing.
 
+        Those that are asked by themselves are asked as soon as they can be: somebody waits.
+
         Args:
             rows: the same each time.
             texts: what they ask, by row. One without is ended by the ledger, which asks nothing.
@@ -161,7 +163,13 @@ class RowOrders(EnqueuingService):
         connections = {row.connection_id: row for row in rows}
         known = {id_: self.planner.connections.get(id_) for id_ in connections}
         planned = [
-            PlannedRow(row, texts.get(row.id) or RowInput(params={}), connection)
+            PlannedRow(
+                row,
+                texts.get(row.id) or RowInput(params={}),
+                connection,
+                # A job is worth a wait for others; of single calls each costs the same.
+                is_awaited=row.mode == "calls",
+            )
             for row in rows
             if (connection := known[row.connection_id]) is not None
         ]

@@ -9,8 +9,6 @@ from autotune_platform.ledger.row_repository import RowRepository
 from autotune_platform.ledger.texts import RowTexts
 from autotune_platform.runtime.parts import part
 
-_LONGEST_ID = 200
-
 
 @dataclass(frozen=True)
 class PassedChat:
@@ -39,10 +37,3 @@ class PassedChats:
         if request is None or response is None:
             return None
         return PassedChat(row, request, response)
-
-
-def response_id_of(row: Row, response: Mapping[str, Any]) -> str:
-    """Return what an answer is known by: the provider's id of it, or the row's without one."""
-    given = response.get("id")
-    is_named = isinstance(given, str) and 0 < len(given) <= _LONGEST_ID and given.isprintable()
-    return f"{row.connection_id}:{given}" if is_named else row.id

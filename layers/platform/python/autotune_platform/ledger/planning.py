@@ -40,11 +40,12 @@ OF_DATA: Final = (
 
 @dataclass(frozen=True)
 class PlannedRow:
-    """A row, what it asks, and where."""
+    """A row, what it asks, and where; ``is_awaited`` if it waits for no others to share calls."""
 
     row: Row
     text: RowInput
     connection: Connection
+    is_awaited: bool = False
 
     @property
     def patience(self) -> timedelta:

@@ -3,30 +3,20 @@
 A token is an id and 256 random bits; of these a digest and the last four characters are stored.
 """
 
-import hashlib
-import hmac
-import re
-import secrets
-
 from autotune.protocol import llm_tokens as wire
-from autotune.protocol.ids import ID_BODY, new_id
+from autotune.protocol.ids import new_id
 from autotune.protocol.limits import MAX_LLM_TOKENS
+from autotune_platform.access.capabilities import NewSecret, is_genuine, require_future, split
 from autotune_platform.access.models import Caller
 from autotune_platform.ledger.connection_repository import ConnectionRepository
 from autotune_platform.ledger.token_repository import Token as Token  # noqa: PLC0414
 from autotune_platform.ledger.token_repository import TokenRepository
 from autotune_platform.ledger.usable_connections import require_usable
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
-from autotune_platform.runtime.errors import (
-    ForbiddenError,
-    InvalidRequestError,
-    UnauthenticatedError,
-)
+from autotune_platform.runtime.errors import ForbiddenError, UnauthenticatedError
 from autotune_platform.runtime.parts import part
 
 _UNKNOWN = "no such token, or it was revoked or has expired"
-_SHAPE = re.compile(rf"(llt_{ID_BODY})-([0-9a-f]{{64}})")
-_NOTHING = "0" * 64
 
 
 @part
@@ -46,23 +36,21 @@ class TokenService:
             TooManyEntitiesError: the organisation has as many tokens as it may.
         """
         now = self.clock.now()
-        if request.expires_at is not None and request.expires_at <= now:
-            raise InvalidRequestError.of_field("expiresAt", "a moment in the future")
+        require_future(request.expires_at, now)
         require_usable(
             self.connections, caller.organization_id, request.connection_id, field="connectionId"
         )
-        secret = secrets.token_hex(32)
+        secret = NewSecret()
         token = Token(
             id=new_id("llt"),
             organization_id=caller.organization_id,
-            digest=_digest(secret),
-            ends_with=secret[-4:],
+            **secret.stored,
             created_at=now,
             created_by=caller.key_id,
             **request.model_dump(),
         )
         self.repository.add(token, at_most=MAX_LLM_TOKENS)
-        return token, f"{token.id}-{secret}"
+        return token, secret.text(token.id)
 
     def get(self, caller: Caller, token_id: str) -> Token:
         """Return a token of the caller's organisation.
@@ -98,13 +86,13 @@ class TokenService:
             UnauthenticatedError: it carries none that is genuine.
         """
         scheme, _, sent = authorization.partition(" ")
-        shaped = _SHAPE.fullmatch(sent.strip())
-        if scheme.lower() != "bearer" or shaped is None:
+        known = split("llt", sent.strip())
+        if scheme.lower() != "bearer" or known is None:
             raise UnauthenticatedError(_UNKNOWN)
+        token_id, digits = known
         # The item is read each time, strongly consistent: what is revoked lets nobody in any more.
-        token = self.repository.get(shaped[1])
-        is_genuine = hmac.compare_digest(_digest(shaped[2]), token.digest if token else _NOTHING)
-        if token is None or not is_genuine:
+        token = self.repository.get(token_id)
+        if not is_genuine(token, digits) or token is None:
             raise UnauthenticatedError(_UNKNOWN)
         return token
 
@@ -119,19 +107,3 @@ class TokenService:
             raise UnauthenticatedError(_UNKNOWN)
         if scope not in token.scopes:
             raise ForbiddenError(f"this token lacks the scope {scope}")
-
-
-def bearer_of(token: Token) -> Caller:
-    """Return the caller that the bearer of a token acts as."""
-    return Caller(
-        key_id=token.id,
-        organization_id=token.organization_id,
-        principal_id=token.id,
-        role="training_operator",
-        request_id=new_id("req"),
-        by_link=True,
-    )
-
-
-def _digest(secret: str) -> str:
-    return hashlib.sha256(secret.encode()).hexdigest()

@@ -50,9 +50,18 @@ class ReviewService:
     clock: Clock = SYSTEM_CLOCK
 
     def list(
-        self, caller: Caller, *, state: ReviewState, limit: int, next_token: str | None
+        self,
+        caller: Caller,
+        *,
+        state: ReviewState,
+        task_id: str | None = None,
+        limit: int,
+        next_token: str | None,
     ) -> tuple[list[ReviewSummary], str | None]:
         """Return a page of the organisation's reviews in one state, the oldest first.
+
+        Args:
+            task_id: only those of this task; then a page may be short, with more to come.
 
         Raises:
             ForbiddenError: the caller came by a link, and it opens one review only, or the state
@@ -64,7 +73,11 @@ class ReviewService:
         if caller.by_link and state != "open":
             raise ForbiddenError("this link opens no reviews but open ones")
         return self.records.of_organization(
-            caller.organization_id, state=state, limit=limit, next_token=next_token
+            caller.organization_id,
+            state=state,
+            task_id=task_id,
+            limit=limit,
+            next_token=next_token,
         )
 
     def get(self, caller: Caller, review_id: str, *, with_preliminary: bool = False) -> Review:

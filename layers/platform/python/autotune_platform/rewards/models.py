@@ -4,36 +4,23 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import ValidationError
 
 from autotune.protocol.completions import NewCompletion
 from autotune.protocol.problems import FieldProblem, LimitProblem
-from autotune.protocol.rewards import RewardUrlState
 from autotune.protocol.types import METADATA_TOO_LARGE
+from autotune_platform.access.capabilities import Capability
 from autotune_platform.runtime.errors import InvalidRequestError
-from autotune_platform.storage.registry import Entity
 from autotune_platform.tasks.models import Task
 
 
-class RewardUrl(Entity):
+class RewardUrl(Capability):
     """An address that scores one model's completions for one task; revoked ones are kept."""
 
-    name: str
     task_id: str
     model_id: str
-    status: Literal["active", "revoked"] = "active"
-    created_at: datetime
-    created_by: str | None = None
-    expires_at: datetime | None = None
-
-    def state_at(self, moment: datetime) -> RewardUrlState:
-        """Return the state at a moment; a revoked reward URL stays revoked when it expires."""
-        if self.status == "revoked":
-            return "revoked"
-        return "expired" if self.expires_at is not None and self.expires_at <= moment else "active"
 
 
 @dataclass(frozen=True)

@@ -78,7 +78,7 @@ class RewardScoring:
         """Return the verdict on each question, None for those that have none in time.
 
         Args:
-            caller: who bears the reward URL, from ``caller_of``.
+            caller: who bears the reward URL, from ``bearer_of``.
             wait_seconds: how long to wait for verdicts. Scoring goes on after that.
 
         Raises:
@@ -234,15 +234,3 @@ class RewardScoring:
                     )
                     self.claims.take_over(claim, released)
             raise
-
-
-def caller_of(reward_url: RewardUrl) -> Caller:
-    """Return the caller that the bearer of a reward URL acts as."""
-    return Caller(
-        key_id=reward_url.id,
-        organization_id=reward_url.organization_id,
-        principal_id=reward_url.id,
-        role="training_operator",
-        request_id=new_id("req"),
-        by_link=True,
-    )

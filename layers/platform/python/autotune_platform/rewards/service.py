@@ -2,10 +2,10 @@
 
 import hashlib
 import hmac
-import re
 
 from autotune.protocol import rewards as wire
-from autotune.protocol.ids import ID_BODY, new_id
+from autotune.protocol.ids import new_id
+from autotune_platform.access.capabilities import require_future, split, text_of
 from autotune_platform.access.models import Caller
 from autotune_platform.access.secrets import DerivedSecrets
 from autotune_platform.rewards.models import RewardUrl
@@ -16,7 +16,6 @@ from autotune_platform.runtime.parts import part
 from autotune_platform.tasks.service import TaskService
 
 _UNKNOWN = "no such reward URL, or it was revoked or has expired"
-_SHAPE = re.compile(rf"(rwu_{ID_BODY})-([0-9a-f]{{64}})")
 _SIGNED = b"autotune.reward-url.v1."
 
 
@@ -36,8 +35,7 @@ class RewardUrlService:
             InvalidRequestError: the task is not the organisation's, or the expiry has passed.
         """
         now = self.clock.now()
-        if request.expires_at is not None and request.expires_at <= now:
-            raise InvalidRequestError.of_field("expiresAt", "a moment in the future")
+        require_future(request.expires_at, now)
         try:
             self.tasks.get(caller, request.task_id)
         except NotFoundError as error:
@@ -52,7 +50,7 @@ class RewardUrlService:
             **request.model_dump(),
         )
         self.repository.add(reward_url, at_most=caller.limits.reward_urls)
-        return reward_url, f"{reward_url.id}-{self._mac(reward_url.id)}"
+        return reward_url, text_of(reward_url.id, self._mac(reward_url.id))
 
     def get(self, caller: Caller, reward_url_id: str) -> RewardUrl:
         """Return a reward URL of the caller's organisation.
@@ -83,12 +81,13 @@ class RewardUrlService:
             NotFoundError: the token is not valid. All invalid tokens get the same error and cost
                 the same calls, except text without the form of a token, which costs none.
         """
-        shaped = _SHAPE.fullmatch(token)
-        if shaped is None:
+        sent = split("rwu", token)
+        if sent is None:
             raise NotFoundError(_UNKNOWN)
+        reward_url_id, mac = sent
         # Read before the comparison, so that timing does not show whether id or MAC was wrong.
-        reward_url = self.repository.get(shaped[1])
-        is_genuine = hmac.compare_digest(shaped[2], self._mac(shaped[1]))
+        reward_url = self.repository.get(reward_url_id)
+        is_genuine = hmac.compare_digest(mac, self._mac(reward_url_id))
         if reward_url is None or not is_genuine:
             raise NotFoundError(_UNKNOWN)
         return reward_url

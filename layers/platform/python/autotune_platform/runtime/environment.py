@@ -233,24 +233,14 @@ class SweepEnvironment(SubmissionEnvironment, ProjectionEnvironment):
     """For the function that finds what was lost, and mends it."""
 
 
-class DeadLetterEnvironment(QueueEnvironment):
-    """For the function that moves dead letters back to their queues."""
+class DeadLetterEnvironment(Environment):
+    """For the function that moves dead letters back to their queues.
 
-    webhook_queue_url: str
-    high_dead_letters_url: str
-    normal_dead_letters_url: str
-    low_dead_letters_url: str
-    webhook_dead_letters_url: str
+    Attributes:
+        dead_letters: of each queue the address of its dead letters, and its own.
+    """
 
-    @property
-    def dead_letters(self) -> dict[str, tuple[str, str]]:
-        """The dead letters of each queue, and the queue that they came from."""
-        return {
-            "high": (self.high_dead_letters_url, self.high_queue_url),
-            "normal": (self.normal_dead_letters_url, self.normal_queue_url),
-            "low": (self.low_dead_letters_url, self.low_queue_url),
-            "webhooks": (self.webhook_dead_letters_url, self.webhook_queue_url),
-        }
+    dead_letters: Json[dict[str, tuple[str, str]]]
 
 
 class RewardUrlEnvironment(Environment):

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from autotune_platform.statistics.intervals import (
     CONFIDENCE,
@@ -99,19 +98,3 @@ def agreement(
         bias_by_level=tuple(bias(level) for level in LEVELS),
         percent_agreement=percent_agreement(t, j),
     )
-
-
-def applicability(applies: npt.ArrayLike, judge_scored: npt.ArrayLike) -> npt.NDArray[np.int64]:
-    """Count whether the question applies, by people and by the judge: shape (2, 2).
-
-    Rows: people gave a level, people said that it does not apply. Columns: the judge gave a level,
-    the judge abstained. Samples that failed are not among them.
-
-    Args:
-        applies: Whether people gave a level, shape (n,) of booleans.
-        judge_scored: Whether the judge gave one, shape (n,).
-    """
-    rows, columns = ~np.asarray(applies, dtype=bool), ~np.asarray(judge_scored, dtype=bool)
-    counts: npt.NDArray[np.int64] = np.zeros((2, 2), dtype=np.int64)
-    np.add.at(counts, (rows.astype(int), columns.astype(int)), 1)
-    return counts

@@ -64,10 +64,13 @@ class Unlabelled:
     Attributes:
         judged: Shape (N,); NaN where it gave no level.
         groups: Keys, shape (N,), of the same kind as those of labelled samples.
+        is_all: Whether the labelled ones are among them, as they have to be where weights differ:
+            those that are left do not stand for all then.
     """
 
     judged: Levels
     groups: Groups | None = None
+    is_all: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +102,7 @@ class _Data:
     w: Floats  # sums to 1
     u: Floats
     naive: float | None
+    is_all: bool
     l_groups: npt.NDArray[np.int64]
     u_groups: npt.NDArray[np.int64]
     count: int
@@ -139,7 +143,7 @@ def corrected_mean(
 
     Args:
         labelled: All random labels of the held-out half, whatever the judge said.
-        unlabelled: Samples that are in no row of `labelled`.
+        unlabelled: Samples that are in no row of `labelled`, or all (`Unlabelled.is_all`).
         confidence: Nominal coverage, two-sided.
         without_truth: Drawn samples that have none: people are apart, or left them.
     """
@@ -196,7 +200,7 @@ def _read(
     if w.shape != y.shape or not (w > 0).all():
         raise ValueError("each labelled sample has a weight above 0")
     numbers = {} if keys is None else keys
-    said = np.concatenate([f, u])
+    said = u if unlabelled.is_all else np.concatenate([f, u])
     said = said[np.isfinite(said)]
     naive = float(said.mean()) if said.size else None
     return _Data(
@@ -206,6 +210,7 @@ def _read(
         w / w.sum() if w.size else w,
         np.nan_to_num(u, nan=naive or 0.0),
         naive,
+        unlabelled.is_all,
         _numbered(labelled.groups, y.size, numbers, "l"),
         _numbered(unlabelled.groups, u.size, numbers, "u"),
         len(numbers),
@@ -224,17 +229,21 @@ def _numbered(
 
 
 def _power(data: _Data) -> float:
-    """Return λ = clip(cov_L(y, f) / ((1 + n / N) var_{L and U}(f)), 0, 1)."""
+    """Return λ = clip(cov_L(y, f) / ((1 + n / N) var_{L and U}(f)), 0, 1).
+
+    Where U holds L as well, mean_U f - mean_L f is n / N smaller, and λ is as much larger.
+    """
     if data.applies.sum() < 2 or not data.u.size:
         return 0.0
-    everything = np.concatenate([data.f, data.u])
+    everything = data.u if data.is_all else np.concatenate([data.f, data.u])
     variance = float(everything.var(ddof=1))
     if variance == 0:
         return 0.0
     n = data.effective
     centred = (data.y - data.label_mean * data.applies) * (data.f - data.w @ data.f)
     covariance = float(data.w @ centred) * n / (n - 1)
-    return min(1.0, max(0.0, covariance / ((1 + n / data.u.size) * variance)))
+    more = 0.0 if data.is_all else n / data.u.size
+    return min(1.0, max(0.0, covariance / ((1 + more) * variance)))
 
 
 def _mean(data: _Data, power: float) -> float:

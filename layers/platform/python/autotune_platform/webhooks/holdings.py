@@ -24,6 +24,13 @@ HOLDER = DataHolder(
             retained="an event is published once it is stored",
         ),
         Holding(
+            place="table decks",
+            key="dck_* / event#*",
+            what="events of runs, edits and proposals of a deck, until published",
+            days=30,
+            retained="an event is published once it is stored",
+        ),
+        Holding(
             place="table deliveries",
             key="whk_* / evt_*",
             what="deliveries: the event as it is sent, such as a verdict",

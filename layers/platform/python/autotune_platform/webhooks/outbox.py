@@ -9,6 +9,7 @@ import json
 from autotune_platform.storage.changes import Change, ChangeKind
 from autotune_platform.storage.counting import Addition
 from autotune_platform.storage.item_format import Item
+from autotune_platform.storage.transactions import Put
 from autotune_platform.webhooks.models import Event
 
 EVENT_PREFIX = "event#"
@@ -27,6 +28,11 @@ def outbox_item(event: Event, *, pk: str) -> Item:
         "data": json.dumps(event.data, separators=(",", ":")),
         "expires_at": int(event.occurred_at.timestamp()) + _KEPT_SECONDS,
     }
+
+
+def outbox_put(event: Event, *, pk: str) -> Put:
+    """Return what stores an event in a transaction of one table."""
+    return Put(item=outbox_item(event, pk=pk))
 
 
 def outbox_addition(event: Event, *, table: str, pk: str) -> Addition:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from autotune_platform.decks.fixing.advancing import ProposalAdvancing
 from autotune_platform.decks.fixing.asking import EditAsking
 from autotune_platform.decks.fixing.deciding import EditDeciding
+from autotune_platform.decks.fixing.estimating import ProposalEstimating
 from autotune_platform.decks.fixing.proposals import ProposalRepository
 from autotune_platform.decks.fixing.proposing import EditProposing
 from autotune_platform.decks.fixing.repository import EditRepository
@@ -101,7 +102,7 @@ class DeckEditParts(DeckRunApiParts, DeckEditWorkParts):
             graders=self.labelled_graders,
             proposals=ProposalRepository(self.decks_table),
             showing=self.edit_showing,
-            asking=self.edit_asking,
+            estimating=ProposalEstimating(asking=self.edit_asking),
             advancing=self.proposal_advancing,
             executions=self.deck_runs.executions,
         )

@@ -5,6 +5,7 @@ from functools import cached_property
 from autotune_platform.decks.grader_repository import DeckGraderRepository
 from autotune_platform.decks.labels.adjudicating import AdjudicationService
 from autotune_platform.decks.labels.drifting import DriftWatch
+from autotune_platform.decks.labels.exporting import LabelExport
 from autotune_platform.decks.labels.graders import LabelledGraders
 from autotune_platform.decks.labels.hands import HandStore
 from autotune_platform.decks.labels.importing import RatingImport
@@ -80,6 +81,15 @@ class DeckFeedbackParts(ApiParts, LabelParts, SampleParts):
     @cached_property
     def rating_list(self) -> RatingList:
         return RatingList(graders=self.labelled_graders, labels=self.labels)
+
+    @cached_property
+    def label_export(self) -> LabelExport:
+        return LabelExport(
+            graders=self.labelled_graders,
+            labels=self.labels,
+            results=self.judge_results,
+            held_out=self.held_out,
+        )
 
     @cached_property
     def label_inbox(self) -> LabelInbox:

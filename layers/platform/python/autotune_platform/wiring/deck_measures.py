@@ -29,6 +29,7 @@ class DeckMeasureParts(ApiParts, LabelParts):
         return AgreementService(
             graders=self.labelled_graders,
             labels=self.labels,
+            pool=self.sample_pool,
             results=self.judge_results,
             of_prompt=self.prompt_samples,
             held_out=self.held_out,

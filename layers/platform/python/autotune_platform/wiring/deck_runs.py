@@ -7,7 +7,7 @@ from autotune_platform.budgets.slots import Slots
 from autotune_platform.budgets.waiting import WaitingShares
 from autotune_platform.decks.grader_repository import DeckGraderRepository
 from autotune_platform.decks.prompting.asking import GenerationAsking
-from autotune_platform.decks.prompting.collecting import GenerationCollecting
+from autotune_platform.decks.prompting.collecting import GenerationCollecting, GenerationPairs
 from autotune_platform.decks.prompting.repository import PromptEditRepository
 from autotune_platform.decks.proposing.asking import ProposalAsking
 from autotune_platform.decks.proposing.repository import ProposalRepository
@@ -21,6 +21,8 @@ from autotune_platform.decks.runs.asking import RunAsking
 from autotune_platform.decks.runs.choosing import RunChoosing
 from autotune_platform.decks.runs.collecting import RunCollecting
 from autotune_platform.decks.runs.estimating import RunEstimating
+from autotune_platform.decks.runs.guarding import RunGuard
+from autotune_platform.decks.runs.pairs import NextPairs
 from autotune_platform.decks.runs.repository import RunRepository
 from autotune_platform.decks.runs.service import RunService
 from autotune_platform.decks.runs.sweeping import RunSweeper
@@ -75,6 +77,10 @@ class DeckRunWorkParts(DeckRunParts):
         )
 
     @cached_property
+    def deck_run_guard(self) -> RunGuard:
+        return RunGuard(repository=self.deck_run_repository)
+
+    @cached_property
     def deck_run_work(self) -> RunWork:
         collecting = RunCollecting(
             repository=self.deck_run_repository,
@@ -82,11 +88,16 @@ class DeckRunWorkParts(DeckRunParts):
             samples=self.sample_repository,
             asking=self.deck_run_asking,
             orders=self.row_orders,
+            guard=self.deck_run_guard,
         )
         return RunWork(
             repository=self.deck_run_repository,
+            pairs=NextPairs(
+                repository=self.deck_run_repository, results=self.deck_results_repository
+            ),
             asking=self.deck_run_asking,
             collecting=collecting,
+            guard=self.deck_run_guard,
         )
 
     @cached_property
@@ -104,8 +115,21 @@ class DeckRunWorkParts(DeckRunParts):
             samples=self.sample_repository,
             asking=asking,
             orders=self.row_orders,
+            guard=self.deck_run_guard,
         )
-        return RunWork(repository=self.deck_run_repository, asking=asking, collecting=collecting)
+        pairs = GenerationPairs(
+            repository=self.deck_run_repository,
+            results=self.deck_results_repository,
+            edits=asking.edits,
+            samples=self.sample_repository,
+        )
+        return RunWork(
+            repository=self.deck_run_repository,
+            pairs=pairs,
+            asking=asking,
+            collecting=collecting,
+            guard=self.deck_run_guard,
+        )
 
     @cached_property
     def deck_run_steps(self) -> RunSteps:
@@ -116,6 +140,7 @@ class DeckRunWorkParts(DeckRunParts):
             storing=ProposedGraders(
                 decks=self.deck_repository, graders=self.deck_grader_repository
             ),
+            guard=self.deck_run_guard,
         )
         return RunSteps(
             repository=self.deck_run_repository,

@@ -16,7 +16,7 @@ from autotune.protocol.deck_agreement import (
     LevelBias,
     MeanEstimate,
 )
-from autotune.protocol.deck_publishing import PublishedCalibration
+from autotune.protocol.deck_publishing import PublishedCalibration, ShownCalibration
 from autotune.protocol.deck_rubrics import LEVELS
 
 _BIAS_COLUMNS: Columns[LevelBias] = {
@@ -26,9 +26,9 @@ _BIAS_COLUMNS: Columns[LevelBias] = {
 }
 _DISAGREEMENT_COLUMNS: Columns[Disagreement] = {
     "SAMPLE": lambda one: one.sample_id,
-    "TRUTH": lambda one: level(one.truth),
-    "JUDGE": lambda one: level(one.score),
-    "BY": lambda one: f"{one.distance:+d}",
+    "TRUTH": lambda one: level(one.truth, does_not_apply=one.truth is None),
+    "JUDGE": lambda one: level(one.score, does_not_apply=one.score is None),
+    "BY": lambda one: None if one.distance is None else f"{one.distance:+d}",
     "OUTPUT": lambda one: " ".join(one.output_excerpt.split())[:40],
     "WHY": lambda one: " ".join((one.result.explanation or "").split())[:60] or None,
 }
@@ -136,6 +136,7 @@ def means(
             "labels only": _mean(found.labels_only),
             "judge alone": None if found.naive is None else f"{found.naive:+.2f}",
             "labels": f"{found.labels}, and {found.unlabelled} that the judge alone has judged",
+            "came later": f"{found.came_later} samples, in no figure" if found.came_later else None,
         }
     )
 
@@ -146,6 +147,12 @@ def disagreements(
     grader_id: str,
     *,
     version: Version = None,
+    applies: Annotated[
+        bool,
+        typer.Option(
+            "--applies", help="Those on which they differ whether the question applies at all."
+        ),
+    ] = False,
     truth: Annotated[
         int | None, typer.Option(min=-3, max=3, help="Only those of this true level.")
     ] = None,
@@ -156,7 +163,13 @@ def disagreements(
 ) -> None:
     """List samples on which judge and people differ, the widest first; none that is held out."""
     found = invocation.client.decks.labels.disagreements(
-        deck_id, grader_id, version=version, truth=truth, score=score, page_size=page_size(limit)
+        deck_id,
+        grader_id,
+        version=version,
+        about="applicability" if applies else "levels",
+        truth=truth,
+        score=score,
+        page_size=page_size(limit),
     )
     invocation.show_all(found, _DISAGREEMENT_COLUMNS, limit)
 
@@ -210,6 +223,7 @@ def _labels(found: Agreement) -> str:
         "to be adjudicated": found.to_adjudicate,
         "of them those that chose this version": found.chose_version,
         "left by all": found.skipped,
+        "samples that came after the last label": found.came_later,
         "not blind": found.not_blind,
         "rated under other criteria": found.other_criteria,
     }
@@ -242,8 +256,17 @@ def _published(published: PublishedCalibration | None) -> str | None:
         said.append(
             f"kappa of {calibration.model} {calibration.kappa:.3f}, at least "
             f"{calibration.low:.3f} where {calibration.threshold:g} is needed"
+            + _looked(calibration)
         )
     return ", ".join(said)
+
+
+def _looked(calibration: ShownCalibration) -> str:
+    """Return what makes a calibration's figures worse than they look."""
+    said = f", at look {calibration.look}" if calibration.look else ""
+    if calibration.chose_version:
+        said += f", {calibration.chose_version} of its {calibration.n} labels chose the version"
+    return said
 
 
 def _fresh(published: PublishedCalibration | None) -> str | None:

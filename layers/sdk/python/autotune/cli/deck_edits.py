@@ -10,6 +10,8 @@ from autotune.cli import exit_codes
 from autotune.cli.deck_reading import text_in
 from autotune.cli.deck_runs import tell
 from autotune.cli.invocation import Columns, Invocation, note, stop
+from autotune.cli.llm_spending import dollars
+from autotune.protocol.deck_edit_proposals import EditProposal
 from autotune.protocol.deck_edits import DeckEdit, EditField
 from autotune.protocol.deck_effects import EditEffect, EditTrial
 
@@ -24,6 +26,7 @@ _COLUMNS: Columns[DeckEdit] = {
     "CREATED": lambda one: f"{one.created_at:%Y-%m-%d %H:%M}",
     "NOTE": lambda one: " ".join(one.note.split())[:40] or None,
 }
+_UNDER_WAY = ("coding", "merging", "patching")
 _TEXT_FIELDS = tuple(one for one in get_args(EditField) if one != "examples")
 
 Reason = Annotated[str | None, typer.Option(help="Why.")]
@@ -83,31 +86,64 @@ def fix(
     samples: Annotated[
         int | None, typer.Option(min=1, max=40, help="Show it so many disagreements; else 40.")
     ] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Start without asking.")] = False,
 ) -> None:
-    """Have a model propose edits, from disagreements of the development half, and wait for it."""
+    """Have a model propose edits, from disagreements of the development half, and wait for it.
+
+    What it costs is said before.
+    """
     of_edits = invocation.client.decks.edits
+    proposer = {
+        "connectionId": connection,
+        "model": model,
+        "params": {"maxTokens": max_tokens},
+    }
+    before = of_edits.estimate_proposal(deck_id, grader_id, proposer=proposer, samples=samples)
+    note(
+        f"{before.shown} disagreements, at most {before.requests} requests: "
+        f"{dollars(before.estimate_nano_usd)} US dollars, "
+        f"at most {dollars(before.bound_nano_usd)}"
+    )
+    if not before.fits:
+        note("the budget has no room for all of it now: what does not fit would wait")
+    _confirm(invocation, yes=yes)
     of_edits.propose_by_model(
         deck_id,
         grader_id,
-        proposer={
-            "connectionId": connection,
-            "model": model,
-            "params": {"maxTokens": max_tokens},
-        },
+        proposer=proposer,
         cap_nano_usd=round(cap_usd * 1e9),
         samples=samples,
     )
+    note(f"`autotune decks cancel-fix {deck_id} {grader_id}` ends it")
     found = of_edits.wait_for_proposal(deck_id, grader_id)
     if found is None:
         stop(f"{grader_id} has no proposal")
+    _show_proposal(invocation, deck_id, found)
+
+
+def cancel_fix(invocation: Invocation, deck_id: str, grader_id: str) -> None:
+    """Have the model's latest proposal ask nothing more; what is being asked may be paid.
+
+    Patches that were answered become edits.
+    """
+    found = invocation.client.decks.edits.cancel_proposal(deck_id, grader_id)
+    if found is None:
+        stop(f"{grader_id} has no proposal")
+    _show_proposal(invocation, deck_id, found)
+
+
+def _show_proposal(invocation: Invocation, deck_id: str, found: EditProposal) -> None:
     if invocation.as_json:
         invocation.show_json(found)
         return
+    is_ending = found.cancel_requested_at is not None and found.status in _UNDER_WAY
+    status = f"{found.status}, is being canceled" if is_ending else found.status
     failed = f": {found.failed_because.replace('_', ' ')}" if found.failed_because else ""
-    note(f"{found.status}{failed}, {found.cost_nano_usd / 1e9:.4f} USD")
+    note(f"{status}{failed}, {found.cost_nano_usd / 1e9:.4f} USD")
     for one in found.refused:
         note(f"refused for {one.pattern}: {one.because}")
-    made = [of_edits.get(deck_id, grader_id, edit_id) for edit_id in found.edit_ids]
+    of_edits = invocation.client.decks.edits
+    made = [of_edits.get(deck_id, found.grader_id, edit_id) for edit_id in found.edit_ids]
     invocation.show_all(made, _COLUMNS)
 
 
@@ -162,9 +198,7 @@ def replay(
     tell(found)
     if found.look is not None:
         note(f"it spends look {found.look} at the held-out labels, of the level {found.alpha:g}")
-    is_asked = not (yes or invocation.as_json) and typer.get_text_stream("stdin").isatty()
-    if is_asked and not typer.confirm("Start?", err=True):
-        stop("nothing was started", exit_codes.INCOMPLETE)
+    _confirm(invocation, yes=yes)
     started = of_edits.replay(
         deck_id,
         grader_id,
@@ -218,6 +252,13 @@ def rollback(
     _show(invocation, of_edits.rollback(deck_id, grader_id, edit_id, reason=reason))
 
 
+def _confirm(invocation: Invocation, *, yes: bool) -> None:
+    """Ask a person at a terminal whether to start."""
+    is_asked = not (yes or invocation.as_json) and typer.get_text_stream("stdin").isatty()
+    if is_asked and not typer.confirm("Start?", err=True):
+        stop("nothing was started", exit_codes.INCOMPLETE)
+
+
 def _changes_in(file: Path) -> list[dict[str, Any]]:
     try:
         found = json.loads(text_in(file))
@@ -238,6 +279,11 @@ def _show(invocation: Invocation, found: DeckEdit) -> None:
         "status": found.status.replace("_", " "),
         "changes": f"version {found.base_version}",
         "makes": found.candidate_version and f"version {found.candidate_version}",
+        "proposed for": (
+            f"{dollars(found.proposal_cost_nano_usd)} US dollars"
+            if found.origin == "model"
+            else None
+        ),
         "unfinished": found.unfinished and f"its replay was {found.unfinished}",
         "development": _delta(found.trial),
         "held out": _delta(effect),

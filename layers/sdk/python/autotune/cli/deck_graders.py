@@ -244,6 +244,10 @@ def _calibration_of(grader: DeckGrader) -> str:
             "samples judged again"
         )
     kappa = f"kappa {found.kappa:.3f}, at least {found.low:.3f}, of {found.n} ratings"
+    if found.look:
+        kappa += f", at look {found.look}"
+    if found.chose_version:
+        kappa += f", {found.chose_version} of which chose the version"
     if grader.uncalibrated_because is not None:
         return f"{name} not calibrated: {kappa}; it has to be {found.threshold:g} at least"
     return f"{name} calibrated for {found.model}: {kappa}"

@@ -8,7 +8,7 @@ import typer
 from pydantic import ValidationError
 
 from autotune.cli import exit_codes
-from autotune.cli.invocation import Columns, Invocation, note, page_size, stop
+from autotune.cli.invocation import Columns, Invocation, command, note, page_size, stop
 from autotune.cli.lines import InvalidLineError, numbered_lines, parse_object
 from autotune.client import InvalidInputError
 from autotune.protocol.deck_feedback import (
@@ -21,7 +21,10 @@ from autotune.protocol.deck_feedback import (
 from autotune.protocol.limits import MAX_BULK_FEEDBACK
 from autotune.protocol.problems import FieldProblem
 
+app = typer.Typer(no_args_is_help=True, help="Labels of a deck, to take them elsewhere.")
+
 _FAULTS_SHOWN = 5
+_EXPORTED_AT_ONCE = 100
 
 _TRUTH_COLUMNS: Columns[Truth] = {
     "SAMPLE": lambda one: one.sample_id,
@@ -60,7 +63,8 @@ def label(
         typer.Argument(
             metavar="FILE.jsonl",
             help="One JSON object a line: sampleId, score (-3 to 3) or doesNotApply, and rater, "
-            "explanation, selection, probability if any. - reads stdin.",
+            "explanation, selection, probability if any; or lines of `autotune decks labels "
+            "export`. - reads stdin.",
         ),
     ],
     *,
@@ -124,6 +128,31 @@ def label(
     raise typer.Exit(exit_codes.INCOMPLETE if faults else exit_codes.OK)
 
 
+@command(app, "export")
+def export_labels(
+    invocation: Invocation,
+    deck_id: str,
+    *,
+    grader: Annotated[str | None, typer.Option(help="Of this grader alone.")] = None,
+    results: Annotated[
+        bool,
+        typer.Option(
+            "--results",
+            help="With what each grader's current version said. You have seen it then: what you "
+            "upload of these samples later is not blind.",
+        ),
+    ] = False,
+) -> None:
+    """Print a deck's labels as JSON, a line for each grader and sample: ratings, and what holds.
+
+    `autotune decks label` takes such lines, of one grader.
+    """
+    for one in invocation.client.decks.labels.export(
+        deck_id, grader_id=grader, results=results, page_size=_EXPORTED_AT_ONCE
+    ):
+        invocation.show_json(one)
+
+
 def truth(
     invocation: Invocation,
     deck_id: str,
@@ -179,18 +208,40 @@ def _ratings(
         InvalidLineError: a line is longer than any that could be sent.
     """
     faults: list[str] = []
+    known: set[Any] = set()
     for number, raw in numbered_lines(file, source=source):
         try:
-            fields = {**given, **parse_object(raw)}
-            _require_rating(fields)
+            said = [{**given, **one} for one in _words_of(parse_object(raw), known)]
+            for fields in said:
+                _require_rating(fields)
         except InvalidInputError as error:
             faults.append(str(InvalidLineError(source, number, error.errors)))
         else:
-            yield number, fields
+            yield from ((number, fields) for fields in said)
     if faults:
         _tell(faults)
         wrong = "1 line is wrong" if len(faults) == 1 else f"{len(faults)} lines are wrong"
         stop(f"{wrong}, so nothing was sent")
+
+
+def _words_of(line: dict[str, Any], graders: set[Any]) -> list[dict[str, Any]]:
+    """Return the ratings of a line: one, or those of a label that was exported.
+
+    Args:
+        graders: those of the lines before; this one's is added.
+
+    Raises:
+        InvalidInputError: it is a label of another grader than the one before.
+    """
+    ratings = line.get("ratings")
+    if not isinstance(ratings, list) or not all(isinstance(one, dict) for one in ratings):
+        return [line]
+    graders.add(str(line.get("graderId")))
+    if len(graders) > 1:
+        raise InvalidInputError.at(
+            "graderId", "labels of one grader: export them with --grader, or take those lines alone"
+        )
+    return [{name: one[name] for name in one if one[name] is not None} for one in ratings]
 
 
 def _require_rating(fields: dict[str, Any]) -> None:

@@ -8,9 +8,20 @@ import typer
 
 from autotune.cli.deck_agreement import agreement, disagreements, means, patterns
 from autotune.cli.deck_capture import app as capture
-from autotune.cli.deck_edits import accept, edit, edits, fix, propose, reject, replay, rollback
+from autotune.cli.deck_edits import (
+    accept,
+    cancel_fix,
+    edit,
+    edits,
+    fix,
+    propose,
+    reject,
+    replay,
+    rollback,
+)
 from autotune.cli.deck_files import export, import_
 from autotune.cli.deck_graders import app as graders
+from autotune.cli.deck_labels import app as labels
 from autotune.cli.deck_labels import label, progress, truth
 from autotune.cli.deck_prompt_edits import app as prompt_edits
 from autotune.cli.deck_proposals import (
@@ -257,7 +268,7 @@ command(app, "import")(import_)
 _COMMANDS: Sequence[Callable[..., Any]] = (
     *(export, estimate, grade, runs, cancel, results),
     *(label, truth, progress, agreement, disagreements, means, patterns),
-    *(propose, fix, edits, edit, replay, accept, reject, rollback),
+    *(propose, fix, cancel_fix, edits, edit, replay, accept, reject, rollback),
     *(unmatched, adopt, dismiss),
 )
 for one in _COMMANDS:
@@ -265,5 +276,6 @@ for one in _COMMANDS:
 app.add_typer(graders, name="graders")
 app.add_typer(samples, name="samples")
 app.add_typer(prompt_edits, name="prompt-edits")
+app.add_typer(labels, name="labels")
 app.add_typer(ingest, name="ingest")
 app.add_typer(capture, name="capture")

@@ -51,10 +51,11 @@ _PROGRESS_COLUMNS: Columns[ReviewerProgress] = {
 def list_(
     invocation: Invocation,
     state: Annotated[ReviewState, typer.Option(help="Those in this state.")] = "open",
+    task: Annotated[str | None, typer.Option(help="Only those of this task.")] = None,
     limit: Annotated[int, typer.Option(min=1, help="At most this many.")] = 100,
 ) -> None:
     """List reviews, the oldest first."""
-    found = invocation.client.reviews.list(state=state, page_size=page_size(limit))
+    found = invocation.client.reviews.list(state=state, task_id=task, page_size=page_size(limit))
     invocation.show_all(found, _COLUMNS, limit)
 
 

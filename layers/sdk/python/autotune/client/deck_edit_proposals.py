@@ -9,6 +9,7 @@ from autotune.client.arguments import fields_of, request_of
 from autotune.client.calls import Call, CallOptions, call, returning
 from autotune.client.errors import WaitTimeoutError
 from autotune.client.exchange import Course, Pause, Plan, Session
+from autotune.client.waiting import GAP_GROWTH
 from autotune.protocol import deck_edit_proposals as proposals
 from autotune.protocol.deck_rubrics import DeckJudge
 
@@ -17,6 +18,7 @@ ReadT = TypeVar("ReadT")
 _FIRST_LOOK_AFTER_SECONDS, _LONGEST_GAP_SECONDS = 1.0, 30.0
 
 _proposal = returning(proposals.EditProposalResponse, lambda answer: answer.proposal)
+_estimate = returning(proposals.EditProposalEstimateResponse, lambda answer: answer.estimate)
 
 
 def propose_edits_by_model(
@@ -51,6 +53,48 @@ def propose_edits_by_model(
     )
     path = ("decks", deck_id, "graders", grader_id, "edits", "proposals")
     return call("POST", *path, read=_proposal, body=request, **options)
+
+
+def estimate_edit_proposal(
+    deck_id: str,
+    grader_id: str,
+    *,
+    proposer: DeckJudge | Mapping[str, Any],
+    samples: int | None = None,
+    **options: Unpack[CallOptions],
+) -> Call[proposals.EditProposalEstimate]:
+    """Read what ``propose_by_model`` would cost, in billionths of a US dollar; nothing is asked.
+
+    Args:
+        proposer: the connection, the model and its parameters.
+        samples: how many disagreements it would be shown, the widest first; 40 unless given.
+
+    Raises:
+        InvalidInputError: an argument is out of its range; nothing was sent.
+        NotFoundError: there is no such deck in this organisation, or no such grader of it.
+        InvalidRequestError: the model cannot be asked.
+        ConflictError: judge and people differ nowhere.
+    """
+    request = request_of(
+        proposals.EstimateEditProposalRequest, proposer=fields_of(proposer), samples=samples
+    )
+    path = ("decks", deck_id, "graders", grader_id, "edits", "proposals", "estimate")
+    return call("POST", *path, read=_estimate, body=request, **options)
+
+
+def cancel_proposal(
+    deck_id: str, grader_id: str, **options: Unpack[CallOptions]
+) -> Call[proposals.EditProposal | None]:
+    """Have the latest proposal of a grader's edits ask nothing more; None for none.
+
+    What is being asked may be paid. It is ``canceled`` once nothing of it is under way, for which
+    ``wait_for_proposal`` waits; patches that were answered by then become edits.
+
+    Raises:
+        NotFoundError: there is no such deck in this organisation, or no such grader of it.
+    """
+    path = ("decks", deck_id, "graders", grader_id, "edits", "proposals", "cancel")
+    return call("POST", *path, read=_proposal, **options)
 
 
 def get_proposal(
@@ -112,6 +156,6 @@ def waiting(
             if left <= 0:
                 raise WaitTimeoutError(f"{said} after {timeout:g} s")
             yield Pause(min(gap, left))
-            gap = min(gap * 1.5, _LONGEST_GAP_SECONDS)
+            gap = min(gap * GAP_GROWTH, _LONGEST_GAP_SECONDS)
 
     return ask

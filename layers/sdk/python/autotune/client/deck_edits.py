@@ -8,6 +8,8 @@ from autotune.client.arguments import fields_of, request_of
 from autotune.client.binding import AsyncResource, ListMethod, Method, Resource
 from autotune.client.calls import Call, CallOptions, Listing, call, listing, returning
 from autotune.client.deck_edit_proposals import (
+    cancel_proposal,
+    estimate_edit_proposal,
     get_proposal,
     propose_edits_by_model,
     wait_for_proposal,
@@ -240,7 +242,9 @@ class DeckEditMethods:
 
     propose = Method(propose_edit)
     propose_by_model = Method(propose_edits_by_model)
+    estimate_proposal = Method(estimate_edit_proposal)
     get_proposal = Method(get_proposal)
+    cancel_proposal = Method(cancel_proposal)
     wait_for_proposal = Method(wait_for_proposal)
     get = Method(get_edit)
     list = ListMethod(list_edits)

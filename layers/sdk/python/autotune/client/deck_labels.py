@@ -7,9 +7,10 @@ from typing import Any, ClassVar, Unpack
 from autotune.client.arguments import request_of
 from autotune.client.binding import AsyncResource, ListMethod, Method, Resource
 from autotune.client.calls import Call, CallOptions, Listing, call, listing, returning
+from autotune.client.deck_measures import agreement, disagreements, means, patterns
 from autotune.client.errors import InvalidInputError
-from autotune.protocol import deck_agreement as measures
 from autotune.protocol import deck_feedback as wire
+from autotune.protocol import deck_label_exports as exported
 from autotune.protocol.limits import MAX_BULK_FEEDBACK
 
 _offers = returning(wire.LabelOfferList, lambda page: (page.graders, page.next_token))
@@ -18,14 +19,9 @@ _imported = returning(wire.BulkFeedback)
 _next = returning(wire.NextFeedbackResponse)
 _progress = returning(wire.RatingProgressResponse, lambda answer: answer.progress)
 _feedback = returning(wire.FeedbackList, lambda page: (page.feedback, page.next_token))
+_exported = returning(exported.DeckLabelList, lambda page: (page.labels, page.next_token))
 _truth = returning(wire.TruthResponse, lambda answer: answer.truth)
 _truths = returning(wire.TruthList, lambda page: (page.truths, page.next_token))
-_agreement = returning(measures.AgreementResponse, lambda answer: answer.agreement)
-_means = returning(measures.DeckMeansResponse, lambda answer: answer.means)
-_patterns = returning(measures.DeckPatternsResponse, lambda answer: answer.patterns)
-_disagreements = returning(
-    measures.DisagreementList, lambda page: (page.disagreements, page.next_token)
-)
 
 
 def list_offers(
@@ -183,6 +179,40 @@ def list_ratings(
     )
 
 
+def export_labels(
+    deck_id: str,
+    *,
+    grader_id: str | None = None,
+    results: bool = False,
+    page_size: int | None = None,
+    **options: Unpack[CallOptions],
+) -> Listing[exported.DeckLabel]:
+    """Walk through what people said of a deck's samples, and what holds, by grader and sample.
+
+    ``ratings`` of each are what ``import_ratings`` takes, of this deck or another with its samples:
+    ``[rating.model_dump(by_alias=True, exclude_none=True) for rating in label.ratings]``.
+
+    Args:
+        grader_id: of this grader alone.
+        results: with what each grader's current version said. Who exports has seen it then: what
+            they say, or upload, of these samples later is not blind.
+        page_size: labels fetched at a time, 1 to 200.
+
+    Raises:
+        NotFoundError: there is no such deck or grader in this organisation.
+    """
+    query = {"graderId": grader_id, "include": "results" if results else None}
+    return listing(
+        "decks",
+        deck_id,
+        "labels",
+        read=_exported,
+        page_size=page_size,
+        query=query,
+        **options,
+    )
+
+
 def rating_progress(
     deck_id: str, grader_id: str, **options: Unpack[CallOptions]
 ) -> Call[wire.RatingProgress]:
@@ -280,133 +310,6 @@ def adjudicate(
     )
 
 
-def means(
-    deck_id: str,
-    grader_id: str,
-    *,
-    model: str | None = None,
-    version: int | None = None,
-    deck_version: int | None = None,
-    **options: Unpack[CallOptions],
-) -> Call[measures.DeckMeans]:
-    """Read the mean level that people would give to held-out samples, corrected by their labels.
-
-    Args:
-        model: only what this model wrote.
-        version: of the grader; the current one without it.
-        deck_version: only samples with the system prompt of this version of the deck; of the
-            current one without it.
-
-    Raises:
-        NotFoundError: there is no such deck or grader in this organisation.
-    """
-    query = {**_versions(version, deck_version), "model": model}
-    path = ("decks", deck_id, "graders", grader_id, "means")
-    return call("GET", *path, read=_means, query=query, **options)
-
-
-def agreement(
-    deck_id: str,
-    grader_id: str,
-    *,
-    version: int | None = None,
-    deck_version: int | None = None,
-    **options: Unpack[CallOptions],
-) -> Call[measures.Agreement]:
-    """Read how far a version of a grader agrees with people, on drawn held-out samples.
-
-    The first reading of a version spends a look at the labels, which makes the intervals of later
-    versions wider; the first version that is looked at is free.
-
-    Args:
-        version: of the grader; the current one without it.
-        deck_version: only samples with the system prompt of this version of the deck; of the
-            current one without it.
-
-    Raises:
-        NotFoundError: there is no such deck or grader in this organisation.
-    """
-    return call(
-        "GET",
-        "decks",
-        deck_id,
-        "graders",
-        grader_id,
-        "agreement",
-        read=_agreement,
-        query=_versions(version, deck_version),
-        **options,
-    )
-
-
-def _versions(version: int | None, deck_version: int | None) -> dict[str, str | None]:
-    return {
-        "version": None if version is None else str(version),
-        "deckVersion": None if deck_version is None else str(deck_version),
-    }
-
-
-def disagreements(
-    deck_id: str,
-    grader_id: str,
-    *,
-    version: int | None = None,
-    truth: int | None = None,
-    score: int | None = None,
-    page_size: int | None = None,
-    **options: Unpack[CallOptions],
-) -> Listing[measures.Disagreement]:
-    """Walk through samples of the development half on which judge and people differ, widest first.
-
-    Args:
-        version: of the grader; the current one without it.
-        truth: with this true level alone.
-        score: with this level of the judge alone.
-        page_size: samples fetched at a time, 1 to 200.
-
-    Raises:
-        NotFoundError: there is no such deck or grader in this organisation.
-    """
-    given = {"version": version, "truth": truth, "score": score}
-    query = {name: None if value is None else str(value) for name, value in given.items()}
-    return listing(
-        "decks",
-        deck_id,
-        "graders",
-        grader_id,
-        "disagreements",
-        read=_disagreements,
-        page_size=page_size,
-        query=query,
-        **options,
-    )
-
-
-def patterns(
-    deck_id: str, grader_id: str, *, version: int | None = None, **options: Unpack[CallOptions]
-) -> Call[measures.DeckPatterns]:
-    """Read where a version of a grader errs more than chance explains, on the development half.
-
-    Args:
-        version: the current one without it.
-
-    Raises:
-        NotFoundError: there is no such deck or grader in this organisation.
-    """
-    query = {"version": None if version is None else str(version)}
-    return call(
-        "GET",
-        "decks",
-        deck_id,
-        "graders",
-        grader_id,
-        "patterns",
-        read=_patterns,
-        query=query,
-        **options,
-    )
-
-
 class DeckLabelMethods:
     """Methods of what people say of samples."""
 
@@ -417,6 +320,7 @@ class DeckLabelMethods:
     rate = Method(rate)
     import_ratings = Method(import_ratings)
     list = ListMethod(list_ratings)
+    export = ListMethod(export_labels)
     progress = Method(rating_progress)
     truths = ListMethod(list_truths)
     adjudicate = Method(adjudicate)

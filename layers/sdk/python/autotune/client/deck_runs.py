@@ -11,6 +11,7 @@ from autotune.client.calls import Call, CallOptions, Listing, call, listing, ret
 from autotune.client.errors import WaitTimeoutError
 from autotune.client.exchange import Course, Pause, Plan, Session
 from autotune.client.submissions import LONGEST_KEY, checked_key
+from autotune.client.waiting import GAP_GROWTH
 from autotune.protocol import deck_results, deck_runs
 from autotune.protocol.deck_samples import Split
 
@@ -171,7 +172,7 @@ def wait_for_run(
             if left <= 0:
                 raise WaitTimeoutError(f"{run_id} was still running after {timeout:g} s")
             yield Pause(min(gap, left))
-            gap = min(gap * 1.5, _LONGEST_GAP_SECONDS)
+            gap = min(gap * GAP_GROWTH, _LONGEST_GAP_SECONDS)
 
     return ask
 

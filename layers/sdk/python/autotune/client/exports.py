@@ -16,6 +16,7 @@ from autotune.client.errors import InvalidInputError, WaitTimeoutError
 from autotune.client.exchange import Course, Pause, Plan, Session, Work
 from autotune.client.filters import FilterOptions, score_filters
 from autotune.client.submissions import LONGEST_KEY, checked_key
+from autotune.client.waiting import GAP_GROWTH
 from autotune.protocol import exports
 
 DEFAULT_CONCURRENCY = 4
@@ -142,7 +143,7 @@ def wait_for_export(
             if left <= 0:
                 raise WaitTimeoutError(f"{export_id} was still {export.state} after {timeout:g} s")
             yield Pause(min(gap, left))
-            gap = min(gap * 1.5, _LONGEST_GAP_SECONDS)
+            gap = min(gap * GAP_GROWTH, _LONGEST_GAP_SECONDS)
 
     return ask
 

@@ -27,6 +27,7 @@ _reviews = returning(reviews.ReviewList, lambda page: (page.reviews, page.next_t
 def list_reviews(
     *,
     state: reviews.ReviewState = "open",
+    task_id: str | None = None,
     page_size: int | None = None,
     **options: Unpack[CallOptions],
 ) -> Listing[reviews.ReviewSummary]:
@@ -34,9 +35,11 @@ def list_reviews(
 
     Args:
         state: ``open`` unless given.
+        task_id: only those of this task.
         page_size: reviews fetched at a time, 1 to 200.
     """
-    return listing("reviews", read=_reviews, page_size=page_size, query={"state": state}, **options)
+    query = {"state": state, "taskId": task_id}
+    return listing("reviews", read=_reviews, page_size=page_size, query=query, **options)
 
 
 def get_review(

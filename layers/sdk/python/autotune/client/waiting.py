@@ -10,6 +10,10 @@ from autotune.client.errors import WaitTimeoutError
 from autotune.client.exchange import Course, Pause, Plan, Session
 from autotune.protocol.limits import MAX_WAIT_SECONDS
 
+GAP_GROWTH = 1.2
+"""How much longer each gap between looks is, where the server holds none: who waited for something
+of ten seconds knows it within two."""
+
 _GAP_SECONDS = 0.2
 _LONGEST_GAP_SECONDS = 5.0
 

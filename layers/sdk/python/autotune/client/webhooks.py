@@ -32,8 +32,9 @@ def create_webhook(
             ``review.requested``, ``ledger.batch.completed``,
             ``ledger.batch.needs_operator``, ``ledger.import.completed``,
             ``ledger.connection.paused``,
-            ``ledger.connection.resumed``, ``budget.exhausted``; default ``all``, those of
-            later versions too.
+            ``ledger.connection.resumed``, ``budget.exhausted``,
+            ``deck.run.completed``, ``deck.edit.measured``,
+            ``deck.proposal.completed``; default ``all``, those of later versions too.
 
     Raises:
         InvalidInputError: a field is out of its range; nothing was sent.

@@ -67,6 +67,7 @@ ReasonCode = Literal[
     "deadline_exceeded",
     "quorum_missed",
     "review_expired",
+    "step_killed",
     "platform_error",
 ]
 """Why a verdict is ``failed``, or a rubric of levels ``abstained``.

@@ -101,6 +101,8 @@ class Agreement(types.ResponseModel):
             a judge moves to the commonest level.
         to_adjudicate: drawn held-out samples that have no truth, because people are apart.
         skipped: held-out samples that people left to others, and that nobody rated.
+        came_later: held-out samples that came when the last label had been drawn: no figure says
+            anything of them.
         corrected: labels whose rater said something else later, blind, too: the first word counts,
             until somebody adjudicates.
         not_blind: drawn held-out samples that count for nothing: who rated them had been shown the
@@ -136,6 +138,7 @@ class Agreement(types.ResponseModel):
     to_adjudicate: int
     not_blind: int
     skipped: int
+    came_later: int = 0
     corrected: int
     other_criteria: int
     failed: int
@@ -152,16 +155,23 @@ class AgreementResponse(types.ResponseModel):
     agreement: Agreement
 
 
+DisagreementAbout = Literal["levels", "applicability"]
+"""On what judge and people differ: how good an output is, or whether the question applies."""
+
+
 class Disagreement(types.ResponseModel):
     """A sample of the development half on which judge and people differ.
 
-    ``distance`` is judge minus truth.
+    Attributes:
+        truth: the level; null where people say that the question does not apply.
+        score: the judge's; null where it abstained.
+        distance: judge minus truth; null where one of them has no level.
     """
 
     sample_id: str
-    truth: int
-    score: int
-    distance: int
+    truth: int | None
+    score: int | None
+    distance: int | None
     input_excerpt: str
     output_excerpt: str
     result: JudgeResult
@@ -175,11 +185,14 @@ class DisagreementList(types.ResponseModel):
     Attributes:
         confusion: how many samples have truth (row) and judge (column) at each of the levels -3 to
             3, whatever is asked for. Unlike an agreement's it spends no look.
+        applicability: whether the question applies, by judge and by people, of the development half
+            as well.
     """
 
     disagreements: list[Disagreement]
     total: int
     confusion: list[list[int]]
+    applicability: Applicability
     next_token: str | None = None
 
 
@@ -259,6 +272,8 @@ class DeckMeans(types.ResponseModel):
         use: which of the last two has the narrower interval.
         labels: samples with a drawn level of people, whatever the judge said.
         unlabelled: the others that were judged.
+        came_later: judged samples that are in no figure: they came when the labels had been drawn,
+            and fewer than ten were drawn since.
         coverage: the share of labels on which the judge gave a level. Where it gave none, it counts
             as its mean, so that abstaining moves no mean.
         sufficient: whether anything may be claimed.
@@ -277,6 +292,7 @@ class DeckMeans(types.ResponseModel):
     use: Literal["corrected", "labels_only"]
     labels: int
     unlabelled: int
+    came_later: int = 0
     coverage: float | None = None
     sufficient: bool
     insufficient_because: InsufficientBecause | None = None

@@ -20,7 +20,7 @@ class SetDeckCaptureRequest(RequestModel):
 
     Attributes:
         enabled: whether calls are captured.
-        sampling_rate: share of them, 0 to 1, drawn by a keyed hash of the answer's id.
+        sampling_rate: share of them, 0 to 1, drawn by a keyed hash of the call's id.
         retention_days: when samples that were captured go; without it, they stay until they are
             deleted. Texts of calls whose token has ``retentionDays`` go no later than these say.
         redactions: regular expressions of RE2; what they find in any text is replaced by

@@ -8,29 +8,69 @@ from autotune.protocol import limits, types
 from autotune.protocol.deck_edits import ShownPattern
 from autotune.protocol.deck_rubrics import DeckJudge
 
-EditProposalStatus = Literal["coding", "merging", "patching", "completed", "stopped", "failed"]
+EditProposalStatus = Literal[
+    "coding", "merging", "patching", "completed", "stopped", "failed", "canceled"
+]
 """``coding``: each disagreement is named. ``merging``: these names become patterns. ``patching``:
-an edit is written for each. ``stopped``: what is left of the cap is too little to go on."""
+an edit is written for each. ``stopped``: what is left of the cap is too little to go on.
+``canceled``: a person asked for no more of it, and nothing of it is under way."""
 
 EditProposalFailure = Literal["no_codes", "no_patterns", "not_askable", "grader_changed"]
 """Why there are no edits: no disagreement could be named, no pattern has a sample that shows it,
 the model cannot be asked, or another version of the grader is the current one by now."""
 
 
-class ProposeEditsRequest(types.RequestModel):
-    """Has a model propose edits of a grader's current version.
+class EstimateEditProposalRequest(types.RequestModel):
+    """Asks what it costs to have a model propose edits of a grader's current version.
 
     Attributes:
-        proposer: the model that is asked.
-        cap_nano_usd: the most that it may cost, in billionths of a US dollar.
+        proposer: the model that would be asked.
         samples: so many disagreements of the development half are shown, the widest first.
     """
 
     proposer: DeckJudge
-    cap_nano_usd: Annotated[int, Field(ge=0, le=limits.MAX_DECK_RUN_CAP, strict=True)]
     samples: Annotated[int, Field(ge=1, le=limits.MAX_CODED_SAMPLES, strict=True)] = (
         limits.MAX_CODED_SAMPLES
     )
+
+
+class ProposeEditsRequest(EstimateEditProposalRequest):
+    """Has a model propose edits of a grader's current version.
+
+    Attributes:
+        cap_nano_usd: the most that it may cost, in billionths of a US dollar.
+    """
+
+    cap_nano_usd: Annotated[int, Field(ge=0, le=limits.MAX_DECK_RUN_CAP, strict=True)]
+
+
+class EditProposalEstimate(types.ResponseModel):
+    """What it costs to have edits proposed; nothing is asked, and nothing is spent.
+
+    Attributes:
+        shown: how many disagreements the model would be shown.
+        requests: how often it would be asked at most: of each of these, once for patterns, and once
+            for each pattern.
+        estimate_nano_usd: where a token has four bytes, answers are as long as usual, and three
+            patterns are found.
+        bound_nano_usd: where a token has one byte, each answer is as long as it may be, and as many
+            patterns are found as there may be, each shown by the longest samples.
+        least_cap_nano_usd: what naming the disagreements costs at most: a cap below is refused.
+        fits: whether the organisation's budget has room for the bound now.
+    """
+
+    shown: int
+    requests: int
+    estimate_nano_usd: int
+    bound_nano_usd: int
+    least_cap_nano_usd: int
+    fits: bool
+
+
+class EditProposalEstimateResponse(types.ResponseModel):
+    """What it would cost to have edits proposed."""
+
+    estimate: EditProposalEstimate
 
 
 class FoundPattern(ShownPattern):
@@ -54,6 +94,7 @@ class EditProposal(types.ResponseModel):
         shown: how many disagreements the model was shown.
         cost_nano_usd: what was paid so far.
         edit_ids: the edits that were made of it.
+        cancel_requested_at: when a person asked for no more; what is being asked may be paid still.
     """
 
     grader_id: str
@@ -67,8 +108,10 @@ class EditProposal(types.ResponseModel):
     refused: list[RefusedPatch] = []
     cap_nano_usd: int
     cost_nano_usd: int
+    cancel_requested_at: types.Timestamp | None = None
     created_at: types.Timestamp
     created_by: str
+    ended_at: types.Timestamp | None = None
 
 
 class EditProposalResponse(types.ResponseModel):

@@ -175,6 +175,8 @@ class DeckEdit(types.ResponseModel):
         base_version: the version that it changes.
         candidate_version: the version that it makes, once it was replayed; not the current one
             before the edit is accepted.
+        proposal_cost_nano_usd: what it cost that a model proposed it: its own answer, and an even
+            share of what was asked for all patterns; 0 where a person did.
         run_id: the latest replay, and ``split`` its half.
         unfinished: how the latest replay ended, where it did not come to an end.
         look: which look at the held-out labels it is; it was spent when that replay began.
@@ -196,6 +198,7 @@ class DeckEdit(types.ResponseModel):
     pattern: ShownPattern | None = None
     sample_ids: list[str] = []
     note: str = ""
+    proposal_cost_nano_usd: int = 0
     run_id: str | None = None
     split: Split | None = None
     unfinished: DeckRunStatus | None = None

@@ -59,12 +59,14 @@ class ImportedFeedback(CreateFeedbackRequest):
 
     Attributes:
         rater: who rated; the caller where it is left out.
+        saw_result: whether the rater had been shown the judge's result: then it is not blind.
         selection: ``random`` only where the samples of the file were drawn, or are all there are.
         probability: with which the sample was drawn, if it was: the same for all samples of a
             grader, because no figure weighs them.
     """
 
     rater: PrincipalId | None = None
+    saw_result: bool = False
     selection: Selection = "chosen"
     probability: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)] | None = None
 

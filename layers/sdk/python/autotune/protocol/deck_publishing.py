@@ -72,7 +72,12 @@ class ShownSuspension(types.ResponseModel):
 class ShownCalibration(types.ResponseModel):
     """How far a published judge agrees with people, as its grader keeps it.
 
-    ``suspended`` says why it counts no more, where fresh labels spoke against it.
+    Attributes:
+        look: which look at the labels it took: ``low`` has the level 0.05 / 2^look. Publishing by
+            other labels than before takes one more. None where that was not counted.
+        chose_version: how many of the labels are those by which an edit was taken that made this
+            version: kappa on them is too high.
+        suspended: why it counts no more, where fresh labels spoke against it.
     """
 
     grader_version: str
@@ -83,6 +88,8 @@ class ShownCalibration(types.ResponseModel):
     low: float
     n: int
     threshold: float
+    look: int | None = None
+    chose_version: int = 0
     by_level: list[ShownCalibratedLevel]
     measured_at: types.Timestamp
     suspended: ShownSuspension | None = None

@@ -92,7 +92,8 @@ class Deck(types.ResponseModel):
     """A system prompt with its samples and graders.
 
     Attributes:
-        spent_nano_usd: what its runs that have ended cost, in billionths of a US dollar.
+        spent_nano_usd: what its runs that have ended and its proposals of edits cost, in
+            billionths of a US dollar.
         agreement: of graders whose agreement was read, as it was then; reading it here is free of
             looks at the held-out labels.
         version: number of the current version.

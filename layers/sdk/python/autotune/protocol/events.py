@@ -19,6 +19,9 @@ EventType = Literal[
     "ledger.connection.paused",
     "ledger.connection.resumed",
     "budget.exhausted",
+    "deck.run.completed",
+    "deck.edit.measured",
+    "deck.proposal.completed",
 ]
 """What organisations can subscribe to."""
 

@@ -82,6 +82,11 @@ def timed_id(kind: IdKind, at: datetime, place: int, seed: str) -> str:
     return f"{kind}_{_encode(moment.to_bytes(6, 'big') + place.to_bytes(2, 'big') + digest[:8])}"
 
 
+def earliest_id(kind: IdKind, at: datetime) -> str:
+    """Return what sorts before every id of a time, and behind those of the millisecond before."""
+    return f"{kind}_{_encode(int(at.timestamp() * 1_000).to_bytes(6, 'big') + bytes(10))}"
+
+
 def capability_id(kind: IdKind) -> str:
     """Return an id of 128 random bits, which nobody can guess: to know it is to be allowed."""
     return f"{kind}_{_encode(secrets.token_bytes(16))}"

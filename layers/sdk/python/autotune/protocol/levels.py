@@ -157,6 +157,10 @@ class Calibration(RequestModel):
         kappa: quadratic weighted kappa, from -1 to 1.
         low: the lower end of its interval.
         n: held-out samples that were compared.
+        look: which look at the labels it took: ``low`` has the level 0.05 / 2^look. None where that
+            was not counted.
+        chose_version: how many of the labels are those by which an edit was taken that made this
+            version: kappa on them is too high.
         by_level: the levels that the judge gave, each once.
         suspended: why it counts no more; None where it does.
     """
@@ -169,6 +173,8 @@ class Calibration(RequestModel):
     low: _Kappa
     n: Annotated[int, Field(ge=1, le=limits.MAX_CALIBRATION_SAMPLES, strict=True)]
     threshold: _Kappa = DEFAULT_THRESHOLD
+    look: Annotated[int, Field(ge=0, le=limits.MAX_CALIBRATION_LOOKS, strict=True)] | None = None
+    chose_version: Annotated[int, Field(ge=0, le=limits.MAX_CALIBRATION_SAMPLES, strict=True)] = 0
     by_level: Annotated[list[CalibratedLevel], at_most(len(LEVELS))]
     measured_at: Moment
     suspended: CalibrationSuspension | None = None

@@ -155,6 +155,7 @@ MAX_RUBRIC_PLACES = 90
 """Most different places in the templates of a rubric grader."""
 
 MAX_CALIBRATION_SAMPLES = 10_000
+MAX_CALIBRATION_LOOKS = 100_000
 """Most samples that a calibration was measured on."""
 
 MAX_LEVELS_TEXT_CHARACTERS = 400_000

@@ -231,6 +231,11 @@ REASONS: Mapping[ReasonCode, Reason] = {
         whose="see `lastReasonCode`",
         do="`autotune explain` says it of the completion; lengthen `deadlineSeconds`",
     ),
+    "step_killed": Reason(
+        means="twice a worker was killed while it read the texts, for want of time or memory",
+        whose="the platform",
+        do="shorten or delete the sample, or change the rubric; else have it judged again",
+    ),
     "platform_error": Reason(
         means="the text is gone although nobody deleted it",
         whose="the platform",

@@ -9,7 +9,7 @@ from aws_lambda_powertools import Logger
 from autotune_platform.decks.capture.redacting import redacted
 from autotune_platform.decks.capture.settings import CaptureRepository, CaptureSettings
 from autotune_platform.decks.telemetry.intake import TelemetryIntake
-from autotune_platform.ledger.passed_chats import PassedChat, PassedChats, response_id_of
+from autotune_platform.ledger.passed_chats import PassedChat, PassedChats
 from autotune_platform.runtime.clients import REFUSALS
 from autotune_platform.runtime.errors import AutotuneError
 from autotune_platform.runtime.parts import part
@@ -49,12 +49,13 @@ class Capturing:
         chat = self.chats.read(organization_id, row_id)
         if settings is None or chat is None:
             return
-        row, response_id = chat.row, response_id_of(chat.row, chat.response)
-        if not settings.draws(response_id):
+        row = chat.row
+        if not settings.draws(row.id):
             return
         taken = self.intake.take(
             organization_id,
-            source_id=response_id,
+            # Not the provider's id of its answer, which some give to each alike.
+            source_id=row.id,
             deck_id=row.deck_id,
             request=redacted(_without_others(settings, chat), settings.redactions),
             response=redacted(chat.response, settings.redactions),

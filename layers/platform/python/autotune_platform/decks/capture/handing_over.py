@@ -5,15 +5,13 @@ call that was answered knows nothing of it.
 """
 
 import threading
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from aws_lambda_powertools import Logger
 from cachetools import TTLCache
 
 from autotune_platform.decks.capture.settings import CaptureRepository, CaptureSettings
 from autotune_platform.ledger.models import Row
-from autotune_platform.ledger.passed_chats import response_id_of
 from autotune_platform.runtime.clients import REFUSALS
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import UnavailableError
@@ -53,11 +51,11 @@ class CaptureHandover:
         self._lock = threading.Lock()
         self._left_alone_until = 0.0
 
-    def answered(self, row: Row, response: Mapping[str, Any]) -> None:
+    def answered(self, row: Row) -> None:
         """Hand a call over, if it is drawn; nothing is raised for what goes wrong with that."""
         try:
             settings = self._settings(row.organization_id)
-            if settings is None or not settings.draws(response_id_of(row, response)):
+            if settings is None or not settings.draws(row.id):
                 return
             if self._clock.monotonic() < self._left_alone_until:
                 logger.warning(NOT_HANDED_OVER, llm_request_id=row.id, reason="left alone")

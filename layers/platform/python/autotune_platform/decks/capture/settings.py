@@ -30,9 +30,9 @@ class CaptureSettings(FrozenModel):
     draw_key: str
     updated_at: datetime
 
-    def draws(self, response_id: str) -> bool:
+    def draws(self, row_id: str) -> bool:
         """Return whether a call is captured; the same each time that it is asked of one."""
-        digest = hmac.digest(bytes.fromhex(self.draw_key), response_id.encode(), hashlib.sha256)
+        digest = hmac.digest(bytes.fromhex(self.draw_key), row_id.encode(), hashlib.sha256)
         return self.enabled and int.from_bytes(digest[:8]) < self.sampling_rate * _OUT_OF
 
 

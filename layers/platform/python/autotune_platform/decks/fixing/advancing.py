@@ -75,22 +75,33 @@ class ProposalAdvancing:
                 self.orders.erase(proposal.erasing)
             if not proposal.is_open:
                 return proposal
-            if grader.version != proposal.base_version:
-                ended = {"status": "failed", "failed_because": "grader_changed"}
-                return self._stored(proposal, {**ended, **self._paid(proposal, {})})
+            is_changed = grader.version != proposal.base_version
+            is_over = is_changed or proposal.cancel_requested_at is not None
             if not proposal.is_asked:
-                if not self.asking.order(proposal):
+                if not self.asking.order(proposal, is_over=is_over):
                     return proposal
                 proposal = self._stored(proposal, {"is_asked": True, "rows": None})
                 continue
-            found = self.orders.look([one.row_id for one in proposal.questions])
-            if any(one.row_id not in found for one in proposal.questions):
+            found = self._ended(proposal, is_over=is_over)
+            if found is None:
                 return proposal
-            if not all(one.row.has_ended for one in found.values()):
-                return proposal
-            changes = self._read(proposal, found, grader)
+            if is_changed:
+                changes: dict[str, Any] = {"status": "failed", "failed_because": "grader_changed"}
+            elif is_over:
+                changes = self._canceled(proposal, found, grader)
+            else:
+                changes = self._read(proposal, found, grader)
             proposal = self._stored(proposal, {**changes, **self._paid(proposal, found)})
         return proposal
+
+    def _ended(self, proposal: Proposal, *, is_over: bool) -> dict[str, Ordered] | None:
+        """Return what is asked once all of it has ended; where nothing more is, it is canceled."""
+        ids = [one.row_id for one in proposal.questions]
+        if is_over:
+            self.orders.cancel(ids)
+        found = self.orders.look(ids)
+        is_there = is_over or len(found) == len(ids)
+        return found if is_there and all(one.row.has_ended for one in found.values()) else None
 
     def _read(
         self, proposal: Proposal, found: Mapping[str, Ordered], grader: DeckGrader
@@ -105,7 +116,21 @@ class ProposalAdvancing:
             patterns = read_patterns(said[MERGING], proposal.codes)
             changes = {"status": "patching", "patterns": patterns}
             return self._next(proposal, found, changes, "no_patterns")
-        return self._edits(proposal, said, grader)
+        return self._edits(proposal, found, grader)
+
+    def _canceled(
+        self, proposal: Proposal, found: Mapping[str, Ordered], grader: DeckGrader
+    ) -> dict[str, Any]:
+        """Return the changes that end a proposal; patches that were answered become edits.
+
+        They were paid, and somebody who did not know of the end may have stored some of them.
+        """
+        answered = {id_: one for id_, one in found.items() if one.row.status == "completed"}
+        if proposal.status != "patching" or not answered:
+            return {"status": "canceled"}
+        changes = self._edits(proposal, answered, grader)
+        is_whole = len(answered) == len(proposal.questions)
+        return changes if is_whole else {**changes, "status": "canceled"}
 
     def _next(
         self,
@@ -128,13 +153,20 @@ class ProposalAdvancing:
         return {**changes, **after.asking(questions, rows)}
 
     def _edits(
-        self, proposal: Proposal, said: Mapping[str, str], grader: DeckGrader
+        self, proposal: Proposal, found: Mapping[str, Ordered], grader: DeckGrader
     ) -> dict[str, Any]:
         """Store an edit for each patch that is not refused; storing it again changes nothing."""
+        answers = {
+            one.about: found[one.row_id] for one in proposal.questions if one.row_id in found
+        }
+        share = proposal.spent // len(proposal.patterns)
         rubric = self.asking.rubric(proposal)
         made, refused = [], []
         for place, cited in enumerate(proposal.patterns):
-            name, read = cited.pattern.name, read_patch(said.get(str(place), ""))
+            answer = answers.get(str(place))
+            if answer is None:
+                continue  # nobody asked, and nothing was paid
+            name, read = cited.pattern.name, read_patch(_raw(answer))
             if read is None:
                 refused.append(Refused(pattern=name, because="the answer has no patch"))
                 continue
@@ -146,7 +178,8 @@ class ProposalAdvancing:
                 continue
             edit_id = derived_id("edt", proposal.grader_id, str(proposal.number), str(place))
             try:
-                self._add(grader, proposal, cited, patch, why, edit_id)
+                cost = share + (answer.row.cost_nano_usd or 0)
+                self._add(grader, proposal, cited, patch, why, edit_id, cost)
             except UnavailableError:
                 # It is there already, where somebody was killed behind it.
                 self.writing.edits.require(grader.deck_id, grader.id, edit_id)
@@ -161,6 +194,7 @@ class ProposalAdvancing:
         patch: Sequence[Any],
         why: str,
         edit_id: str,
+        cost: int,
     ) -> None:
         self.writing.add(
             grader,
@@ -171,7 +205,21 @@ class ProposalAdvancing:
             note=why,
             author=proposal.created_by,
             edit_id=edit_id,
+            cost=cost,
         )
+
+    def request_cancel(self, proposal: Proposal, grader: DeckGrader) -> Proposal:
+        """Return a proposal that asks nothing more; one that has ended stays so.
+
+        What is being asked may be paid. It is ``canceled`` once nothing of it is under way.
+        """
+        number = proposal.number
+        for _ in range(_MOST_STEPS):
+            is_open = proposal.is_open and proposal.cancel_requested_at is None
+            if proposal.number != number or not is_open:
+                break
+            proposal = self._stored(proposal, {"cancel_requested_at": self.clock.now()})
+        return self.gone_on(proposal, grader)
 
     def _paid(self, proposal: Proposal, found: Mapping[str, Ordered]) -> dict[str, Any]:
         """Return what was paid for rows that have ended, and which texts are to go."""
@@ -183,6 +231,8 @@ class ProposalAdvancing:
         after = Proposal.model_validate(
             {**proposal.model_dump(), **changes, "revision": proposal.revision + 1}
         )
+        if not after.is_open and after.ended_at is None:
+            after = after.model_copy(update={"ended_at": self.clock.now()})
         if self.proposals.store(proposal, after):
             return after
         found = self.proposals.get(proposal.deck_id, proposal.grader_id)

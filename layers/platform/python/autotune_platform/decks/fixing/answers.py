@@ -11,7 +11,7 @@ from autotune_platform.decks.fixing.proposals import Cited
 from autotune_platform.decks.json_answers import one_object
 
 _MOST_VALUES: Final = 5_000
-_MOST_CODE_CHARACTERS: Final = 200
+MOST_CODE_CHARACTERS: Final = 200
 
 
 def read_code(raw: str) -> str | None:
@@ -19,7 +19,7 @@ def read_code(raw: str) -> str | None:
     code = (one_object(raw, most_values=_MOST_VALUES) or {}).get("code")
     if not isinstance(code, str):
         return None
-    return _encodable(" ".join(code.split()))[:_MOST_CODE_CHARACTERS] or None
+    return _encodable(" ".join(code.split()))[:MOST_CODE_CHARACTERS] or None
 
 
 def read_patterns(raw: str, coded: Collection[str]) -> list[Cited]:

@@ -26,7 +26,9 @@ PURPOSE = "rubric_edit"
 MERGING = "merge"
 """What the one question of its stage is about."""
 
-_MOST_EXAMPLES = 5
+MOST_EXAMPLES = 5
+"""So many samples show a pattern at most."""
+
 _RETENTION_DAYS = 8
 
 
@@ -38,10 +40,14 @@ class EditAsking:
     showing: EditShowing
     orders: RowOrders
 
-    def order(self, proposal: Proposal) -> bool:
-        """Enqueue what is asked next; return False where it has to wait."""
+    def order(self, proposal: Proposal, *, is_over: bool) -> bool:
+        """Enqueue what is asked next; return False where it has to wait.
+
+        Where nothing more is to be asked, the rows end without being asked, but for those that
+        somebody has enqueued: who comes late with their texts finds them ended.
+        """
         assert proposal.rows is not None, "what is to be asked has its rows"
-        texts = dict(self.texts(proposal))
+        texts = {} if is_over else dict(self.texts(proposal))
         inputs = {
             one.row_id: input_of(_request(proposal, texts[one.about]))
             for one in proposal.questions
@@ -64,7 +70,7 @@ class EditAsking:
             return [(one.sample_id, code_input(rubric, one)) for one in shown]
         found = []
         for place, cited in enumerate(proposal.patterns):
-            shown = self._shown(proposal, cited.sample_ids[:_MOST_EXAMPLES])
+            shown = self._shown(proposal, cited.sample_ids[:MOST_EXAMPLES])
             found.append((str(place), patch_input(rubric, cited, shown)))
         return found
 

@@ -16,6 +16,7 @@ class Edit(Entity):
     Attributes:
         base_version: the version that it changes.
         candidate_version: the version that it makes, which the first replay stores.
+        proposal_cost_nano_usd: what it cost that a model proposed it.
         run_id: the latest replay; it is named before the run is stored, so that whoever is killed
             in between is followed by another.
         split: the half of that replay, and ``labels_by`` the moment by which its labels were given.
@@ -38,6 +39,7 @@ class Edit(Entity):
     pattern: EditPattern | None = None
     sample_ids: Sequence[str] = ()
     note: str = ""
+    proposal_cost_nano_usd: int = 0
     run_id: str | None = None
     split: Split | None = None
     labels_by: datetime | None = None

@@ -6,12 +6,15 @@ from datetime import datetime
 from autotune.protocol.deck_edit_proposals import EditProposalFailure, EditProposalStatus
 from autotune.protocol.deck_edits import EditPattern
 from autotune.protocol.deck_rubrics import DeckJudge
+from autotune_platform.decks.figures import spent
+from autotune_platform.decks.fixing.events import proposal_completed
 from autotune_platform.decks.items import item_of, model_from
 from autotune_platform.decks.runs.repository import packed_rows
 from autotune_platform.ledger.models import Row
 from autotune_platform.runtime.frozen_model import FrozenModel
 from autotune_platform.storage.table import Table
-from autotune_platform.storage.transactions import Condition, Put
+from autotune_platform.storage.transactions import Condition, Put, Write
+from autotune_platform.webhooks.outbox import outbox_put
 
 FIXING = "fixing#"
 
@@ -72,6 +75,8 @@ class Proposal(FrozenModel):
     erasing: Sequence[str] = ()
     cap: int
     spent: int = 0
+    cancel_requested_at: datetime | None = None
+    ended_at: datetime | None = None
     revision: int = 1
     created_at: datetime
     created_by: str
@@ -103,7 +108,11 @@ class ProposalRepository:
         return None if item is None else model_from(item, Proposal)
 
     def store(self, before: Proposal | None, after: Proposal) -> bool:
-        """Store a proposal; return False where it is not as it was read."""
+        """Store a proposal; return False where it is not as it was read.
+
+        What it has paid since it was read is added to what its deck has, and the write that ends it
+        stores its event.
+        """
         as_read = (
             Condition(exists=False)
             if before is None
@@ -114,4 +123,10 @@ class ProposalRepository:
         )
         if after.rows is not None:
             item["rows"] = after.rows
-        return not self._table.transact([Put(item=item, condition=as_read)])
+        writes: list[Write] = [Put(item=item, condition=as_read)]
+        is_same = before is not None and before.number == after.number
+        if paid := after.spent - (before.spent if before is not None and is_same else 0):
+            writes.append(spent(after.organization_id, after.deck_id, paid))
+        if before is not None and before.is_open and not after.is_open:
+            writes.append(outbox_put(proposal_completed(after), pk=after.deck_id))
+        return not self._table.transact(writes)

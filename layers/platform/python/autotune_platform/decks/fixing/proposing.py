@@ -9,10 +9,11 @@ from autotune.protocol import deck_edit_proposals as wire
 from autotune.protocol.ids import new_id
 from autotune_platform.access.models import Caller
 from autotune_platform.decks.fixing.advancing import ProposalAdvancing
-from autotune_platform.decks.fixing.asking import EditAsking
+from autotune_platform.decks.fixing.estimating import ProposalEstimating
 from autotune_platform.decks.fixing.proposals import Proposal, ProposalRepository
 from autotune_platform.decks.fixing.showing import EditShowing
 from autotune_platform.decks.labels.graders import LabelledGraders
+from autotune_platform.decks.models import DeckGrader
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import ConflictError, InvalidRequestError
 from autotune_platform.runtime.executions import Executions
@@ -26,7 +27,7 @@ class EditProposing:
     graders: LabelledGraders
     proposals: ProposalRepository
     showing: EditShowing
-    asking: EditAsking
+    estimating: ProposalEstimating
     advancing: ProposalAdvancing
     executions: Executions
     clock: Clock = SYSTEM_CLOCK
@@ -46,27 +47,8 @@ class EditProposing:
         before = self.proposals.get(deck_id, grader_id)
         if before is not None and before.is_open:
             raise ConflictError(f"proposal {before.number} of this grader is under way")
-        shown = self.showing.widest(grader_id, grader.version, most=request.samples)
-        if not shown:
-            raise ConflictError("judge and people differ on no sample of the development half")
-        proposal = Proposal(
-            organization_id=grader.organization_id,
-            deck_id=deck_id,
-            grader_id=grader_id,
-            number=1 if before is None else before.number + 1,
-            base_version=grader.version,
-            proposer=request.proposer,
-            shown=shown,
-            cap=request.cap_nano_usd,
-            created_at=self.clock.now(),
-            created_by=caller.principal_id,
-        )
-        planned = self.asking.plan(proposal, self.asking.texts(proposal))
-        if isinstance(planned, InvalidRequestError):
-            raise InvalidRequestError.of_field(
-                "proposer", "a model that can be asked", detail=planned.detail
-            )
-        questions, rows = planned
+        proposal = self._new(caller, grader, before, request, cap=request.cap_nano_usd)
+        questions, rows = self.estimating.naming(proposal)
         bound = sum(one.most for one in questions)
         if bound > request.cap_nano_usd:
             raise InvalidRequestError.of_field(
@@ -81,6 +63,61 @@ class EditProposing:
         if not self.proposals.store(before, asking):
             raise ConflictError("another proposal of this grader began at the same time")
         return _on_wire(self.advancing.gone_on(asking, grader))
+
+    def estimate(
+        self,
+        caller: Caller,
+        deck_id: str,
+        grader_id: str,
+        request: wire.EstimateEditProposalRequest,
+    ) -> wire.EditProposalEstimate:
+        """Return what it would cost to have a model propose edits; nothing is stored.
+
+        Raises:
+            NotFoundError: there is no such deck or grader, or it is another organisation's.
+            InvalidRequestError: the model cannot be asked.
+            ConflictError: there is no disagreement.
+        """
+        grader = self.graders.require(caller, deck_id, grader_id)
+        before = self.proposals.get(deck_id, grader_id)
+        return self.estimating.estimate(self._new(caller, grader, before, request, cap=0))
+
+    def cancel(self, caller: Caller, deck_id: str, grader_id: str) -> wire.EditProposal | None:
+        """Have the latest proposal of a grader ask nothing more; one that has ended stays so.
+
+        Raises:
+            NotFoundError: there is no such deck or grader, or it is another organisation's.
+        """
+        grader = self.graders.require(caller, deck_id, grader_id)
+        proposal = self.proposals.get(deck_id, grader_id)
+        if proposal is None:
+            return None
+        return _on_wire(self.advancing.request_cancel(proposal, grader))
+
+    def _new(
+        self,
+        caller: Caller,
+        grader: DeckGrader,
+        before: Proposal | None,
+        request: wire.EstimateEditProposalRequest,
+        *,
+        cap: int,
+    ) -> Proposal:
+        shown = self.showing.widest(grader.id, grader.version, most=request.samples)
+        if not shown:
+            raise ConflictError("judge and people differ on no sample of the development half")
+        return Proposal(
+            organization_id=grader.organization_id,
+            deck_id=grader.deck_id,
+            grader_id=grader.id,
+            number=1 if before is None else before.number + 1,
+            base_version=grader.version,
+            proposer=request.proposer,
+            shown=shown,
+            cap=cap,
+            created_at=self.clock.now(),
+            created_by=caller.principal_id,
+        )
 
     def _start(self, proposal: Proposal) -> None:
         """Start what goes on with a proposal; if that fails, whoever reads it does."""
@@ -121,6 +158,8 @@ def _on_wire(proposal: Proposal) -> wire.EditProposal:
         refused=[wire.RefusedPatch(**one.model_dump()) for one in proposal.refused],
         cap_nano_usd=proposal.cap,
         cost_nano_usd=proposal.spent,
+        cancel_requested_at=proposal.cancel_requested_at,
         created_at=proposal.created_at,
         created_by=proposal.created_by,
+        ended_at=proposal.ended_at,
     )

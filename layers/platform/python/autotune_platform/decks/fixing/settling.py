@@ -9,12 +9,15 @@ from datetime import datetime
 from typing import Any
 
 from autotune_platform.decks.fixing.deciding import EditDeciding
+from autotune_platform.decks.fixing.events import edit_measured
 from autotune_platform.decks.fixing.measuring import EditMeasuring
 from autotune_platform.decks.fixing.models import Edit
 from autotune_platform.decks.fixing.repository import EditRepository
 from autotune_platform.decks.runs.repository import RunRepository
 from autotune_platform.runtime.errors import NotFoundError
 from autotune_platform.runtime.parts import part
+from autotune_platform.storage.transactions import Write
+from autotune_platform.webhooks.outbox import outbox_put
 
 
 @part
@@ -67,14 +70,20 @@ class EditSettling:
             changes = {"trial": self.measuring.trial(edit, truths)}
         else:
             changes = {"effect": self.measuring.effect(edit, truths)}
-        measured = self._store(edit, {**changes, "status": "measured", "unfinished": None})
+        changes = {**changes, "status": "measured", "unfinished": None}
+        measured = self._store(edit, changes, is_measured=True)
         if measured is None:
             return self._again(edit)
         return self.deciding.accepted_beforehand(measured)
 
-    def _store(self, edit: Edit, changes: Mapping[str, Any]) -> Edit | None:
+    def _store(
+        self, edit: Edit, changes: Mapping[str, Any], *, is_measured: bool = False
+    ) -> Edit | None:
         after = changed(edit, changes)
-        return after if self.edits.store([self.edits.changed(edit, after)]) else None
+        writes: list[Write] = [self.edits.changed(edit, after)]
+        if is_measured:
+            writes.append(outbox_put(edit_measured(after), pk=after.deck_id))
+        return after if self.edits.store(writes) else None
 
     def _again(self, edit: Edit) -> Edit:
         return self.edits.require(edit.deck_id, edit.grader_id, edit.id)

@@ -94,8 +94,12 @@ class EditWriting:
         note: str,
         author: str,
         edit_id: str | None = None,
+        cost: int = 0,
     ) -> Edit:
         """Store an edit whose patch was checked.
+
+        Args:
+            cost: what it cost that a model proposed it, in nano-USD.
 
         Raises:
             UnavailableError: its id is taken, or the table is busy.
@@ -111,6 +115,7 @@ class EditWriting:
             pattern=pattern,
             sample_ids=list(sample_ids),
             note=note,
+            proposal_cost_nano_usd=cost,
             created_at=self.clock.now(),
             created_by=author,
         )

@@ -1,13 +1,9 @@
 """Creates, verifies and revokes ingest URLs: an id and 256 random bits, stored as a digest."""
 
-import hashlib
-import hmac
-import re
-import secrets
-
 from autotune.protocol import ingest_urls as wire
-from autotune.protocol.ids import ID_BODY, new_id
+from autotune.protocol.ids import new_id
 from autotune.protocol.limits import MAX_INGEST_URLS
+from autotune_platform.access.capabilities import NewSecret, is_genuine, require_future, split
 from autotune_platform.access.models import Caller
 from autotune_platform.decks.ingest.models import IngestUrl
 from autotune_platform.decks.ingest.repository import IngestUrlRepository
@@ -17,8 +13,6 @@ from autotune_platform.runtime.errors import InvalidRequestError, NotFoundError
 from autotune_platform.runtime.parts import part
 
 _UNKNOWN = "no such ingest URL, or it was revoked or has expired"
-_SHAPE = re.compile(rf"(igu_{ID_BODY})-([0-9a-f]{{64}})")
-_NOTHING = "0" * 64
 
 
 @part
@@ -37,8 +31,7 @@ class IngestUrlService:
             TooManyEntitiesError: the organisation has as many as it may.
         """
         now = self.clock.now()
-        if request.expires_at is not None and request.expires_at <= now:
-            raise InvalidRequestError.of_field("expiresAt", "a moment in the future")
+        require_future(request.expires_at, now)
         if request.deck_id is not None:
             try:
                 self.decks.require(caller, request.deck_id)
@@ -46,19 +39,18 @@ class IngestUrlService:
                 raise InvalidRequestError.of_field(
                     "deckId", "a deck of this organisation", detail="no such deck"
                 ) from error
-        secret = secrets.token_hex(32)
+        secret = NewSecret()
         ingest_url = IngestUrl(
             id=new_id("igu"),
             organization_id=caller.organization_id,
-            digest=_digest(secret),
-            ends_with=secret[-4:],
+            **secret.stored,
             created_at=now,
             created_by=caller.key_id,
             samples_are=request.collection,
             **request.model_dump(exclude={"collection"}),
         )
         self.repository.add(ingest_url, at_most=MAX_INGEST_URLS)
-        return ingest_url, f"{ingest_url.id}-{secret}"
+        return ingest_url, secret.text(ingest_url.id)
 
     def get(self, caller: Caller, ingest_url_id: str) -> IngestUrl:
         """Return an ingest URL of the caller's organisation.
@@ -94,13 +86,13 @@ class IngestUrlService:
         Raises:
             NotFoundError: the token is not genuine. All such get the same error.
         """
-        shaped = _SHAPE.fullmatch(token)
-        if shaped is None:
+        sent = split("igu", token)
+        if sent is None:
             raise NotFoundError(_UNKNOWN)
+        ingest_url_id, digits = sent
         # The item is read each time, strongly consistent: what is revoked lets nobody in any more.
-        found = self.repository.get(shaped[1])
-        is_genuine = hmac.compare_digest(_digest(shaped[2]), found.digest if found else _NOTHING)
-        if found is None or not is_genuine:
+        found = self.repository.get(ingest_url_id)
+        if not is_genuine(found, digits) or found is None:
             raise NotFoundError(_UNKNOWN)
         return found
 
@@ -112,19 +104,3 @@ class IngestUrlService:
         """
         if ingest_url.state_at(self.clock.now()) != "active":
             raise NotFoundError(_UNKNOWN)
-
-
-def bearer_of(ingest_url: IngestUrl) -> Caller:
-    """Return the caller that whoever knows an ingest URL acts as."""
-    return Caller(
-        key_id=ingest_url.id,
-        organization_id=ingest_url.organization_id,
-        principal_id=ingest_url.id,
-        role="training_operator",
-        request_id=new_id("req"),
-        by_link=True,
-    )
-
-
-def _digest(secret: str) -> str:
-    return hashlib.sha256(secret.encode()).hexdigest()

@@ -10,24 +10,26 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from autotune.protocol import deck_agreement as wire
 from autotune.protocol.coefficients import Coefficient as WireCoefficient
 from autotune.protocol.deck_publishing import PublishedCalibration
+from autotune.protocol.ids import earliest_id
 from autotune.protocol.limits import MAX_SHOWN_RATERS
 from autotune_platform.access.models import Caller
 from autotune_platform.decks.figures import FiguresRepository
 from autotune_platform.decks.held_out import HeldOut, require_shown
 from autotune_platform.decks.labels.deriving import tie_key
-from autotune_platform.decks.labels.disagreements import development
+from autotune_platform.decks.labels.disagreements import applicability_of, development
 from autotune_platform.decks.labels.drifting import DriftWatch
 from autotune_platform.decks.labels.drifting_wire import published_on_wire
 from autotune_platform.decks.labels.graders import LabelledGraders
 from autotune_platform.decks.labels.models import Truth, criteria_digest, left_by_all
 from autotune_platform.decks.labels.of_prompt import PromptSamples
+from autotune_platform.decks.labels.pool import SamplePool
 from autotune_platform.decks.labels.repository import LabelRepository
 from autotune_platform.decks.labels.results import JudgeResults, JudgeWord
 from autotune_platform.decks.look_repository import Look, Looks
 from autotune_platform.decks.models import DeckGrader, GraderVersion, MeasuredGrader
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
-from autotune_platform.statistics.agreement import Bias, applicability
+from autotune_platform.statistics.agreement import Bias
 from autotune_platform.statistics.agreement import agreement as measured_agreement
 from autotune_platform.statistics.alpha import human_ceiling
 from autotune_platform.statistics.intervals import (
@@ -46,6 +48,7 @@ class AgreementService:
 
     graders: LabelledGraders
     labels: LabelRepository
+    pool: SamplePool
     results: JudgeResults
     of_prompt: PromptSamples
     held_out: HeldOut
@@ -99,6 +102,7 @@ class AgreementService:
             results,
             deck_version=of_deck,
             skipped=skipped & same,
+            came_later=self._came_later(grader, of_deck, truths),
             look=look,
             looks=looks,
             published=published,
@@ -106,6 +110,15 @@ class AgreementService:
         if judged_by.version == grader.version and deck_version is None:
             self.figures.note(grader.organization_id, deck_id, self._noted(grader, found))
         return found
+
+    def _came_later(self, grader: DeckGrader, of_deck: int, truths: Iterable[Truth]) -> int:
+        """Count the held-out samples that came when the last label had been drawn."""
+        latest = max((one.first_at for one in truths if one.counts and one.first_at), default=None)
+        if latest is None:
+            return 0
+        since = self.pool.halves(grader.deck_id, after=earliest_id("smp", latest))
+        held = [id_ for id_, split in since.items() if split == "holdout"]
+        return len(self.of_prompt.among(grader.organization_id, grader.deck_id, of_deck, held))
 
     def _noted(self, grader: DeckGrader, found: wire.Agreement) -> MeasuredGrader:
         return MeasuredGrader(
@@ -130,6 +143,7 @@ def agreement(
     *,
     deck_version: int,
     skipped: Collection[str],
+    came_later: int,
     look: Look | None,
     looks: Looks,
     published: PublishedCalibration | None,
@@ -141,6 +155,7 @@ def agreement(
         results: by sample.
         deck_version: whose prompt that is.
         skipped: held-out samples that somebody left to others.
+        came_later: held-out samples that nothing was drawn of, because they came later.
         look: which the version has; None where it has judged nothing that is held out.
         looks: those of all versions.
     """
@@ -175,9 +190,10 @@ def agreement(
         mean_bias=wire.MeanEstimate.model_validate(_bias(found.bias)),
         bias_by_level=[wire.LevelBias.model_validate(_bias(one)) for one in found.bias_by_level],
         percent_agreement=found.percent_agreement,
-        applicability=_applicability(labels, words),
+        applicability=applicability_of(labels, results),
         to_adjudicate=apart,
         skipped=left,
+        came_later=came_later,
         corrected=sum(one.is_corrected for one in labels),
         not_blind=len(every) - len(drawn),
         other_criteria=sum(one.rests_on_other(criteria) for one in labels),
@@ -192,9 +208,7 @@ def agreement(
 
 def _chose(look: Look | None, labels: Iterable[Truth]) -> int:
     """Count the labels by which an edit was measured that made the version."""
-    if look is None or look.edit_id is None:
-        return 0
-    return sum(one.first_at is None or one.first_at <= look.at for one in labels)
+    return 0 if look is None else sum(look.chose(one.first_at) for one in labels)
 
 
 def columns(
@@ -247,25 +261,6 @@ def interval_on_wire(interval: Interval) -> dict[str, float | str | None]:
 
 def _bias(bias: Bias) -> dict[str, object]:
     return {"level": bias.level, "value": bias.mean, "n": bias.n, **interval_on_wire(bias.interval)}
-
-
-def _applicability(
-    labels: Sequence[Truth], words: Sequence[JudgeWord | None]
-) -> wire.Applicability:
-    """Count samples that the judge scored or abstained on; those that it failed on say nothing."""
-    answered = [
-        (label.score is not None, word.status == "scored")
-        for label, word in zip(labels, words, strict=True)
-        if word is not None and word.status in {"scored", "abstained"}
-    ]
-    counts = applicability([people for people, _ in answered], [judge for _, judge in answered])
-    (both, only_judge), (only_people, neither) = counts.tolist()
-    return wire.Applicability(
-        both_apply=both,
-        only_judge_abstains=only_judge,
-        only_truth_does_not_apply=only_people,
-        neither_applies=neither,
-    )
 
 
 def _ceiling(grader: DeckGrader, truths: Iterable[Truth]) -> wire.HumanCeiling:

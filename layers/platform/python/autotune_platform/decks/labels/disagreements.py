@@ -1,5 +1,6 @@
 """Where judge and people differ, sample by sample: on the development half alone."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -13,22 +14,33 @@ from autotune_platform.decks.labels.repository import LabelRepository
 from autotune_platform.decks.labels.results import JudgeResults, JudgeWord
 from autotune_platform.decks.labels.wire import ratings_on_wire, result_on_wire
 from autotune_platform.decks.models import DeckGrader
+from autotune_platform.runtime.errors import InvalidRequestError
 from autotune_platform.runtime.parts import part
 from autotune_platform.storage.cursors import decode_cursor, encode_cursor, invalid_cursor
+
+ANSWERED = frozenset({"scored", "abstained"})
+"""Of these results it is known whether the judge takes the question to apply."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """A sample of the development half with both levels."""
+    """A sample of the development half with both levels; None where the question does not apply."""
 
     truth: Truth
-    people: int
-    judge: int
+    people: int | None
+    judge: int | None
+
+    @property
+    def distance(self) -> int | None:
+        """Judge minus truth, where both have a level."""
+        return None if self.judge is None or self.people is None else self.judge - self.people
 
     @property
     def place(self) -> tuple[int, str]:
-        """Where it stands in the list: the widest first."""
-        return -abs(self.judge - self.people), self.truth.sample_id
+        """Where it stands in the list: the widest first; those that the judge left out first."""
+        if self.distance is None:
+            return int(self.people is None), self.truth.sample_id
+        return -abs(self.distance), self.truth.sample_id
 
 
 @part
@@ -47,6 +59,7 @@ class DisagreementService:
         grader_id: str,
         *,
         version: int | None,
+        about: wire.DisagreementAbout,
         truth: int | None,
         score: int | None,
         limit: int,
@@ -55,21 +68,29 @@ class DisagreementService:
         """Return a page of them, the widest first; that results are shown is noted before.
 
         Args:
+            about: levels, or whether the question applies.
             truth: with this true level alone.
             score: with this level of the judge alone. With the same truth, they agree.
 
         Raises:
             NotFoundError: there is no such deck or grader, or it is another organisation's.
-            InvalidRequestError: the grader has no such version, or ``next_token`` is not from this
-                list.
+            InvalidRequestError: the grader has no such version, ``next_token`` is not from this
+                list, or both levels are named where one side has none.
         """
+        if about == "applicability" and truth is not None and score is not None:
+            raise InvalidRequestError.of_field(
+                "score", "none where truth is given: one has a level"
+            )
         grader = self.graders.require(caller, deck_id, grader_id)
         judged_by = self.graders.version(grader, version)
         truths = development(self.labels.truths(grader.id, split="development"))
         results = self.results.scores(
             grader.id, judged_by.version, [one.sample_id for one in truths]
         )
-        found = differences(truths, results, truth=truth, score=score)
+        if about == "applicability":
+            found = apart_on_applying(truths, results, truth=truth, score=score)
+        else:
+            found = differences(truths, results, truth=truth, score=score)
         after = _position(next_token)
         rest = [one for one in found if after is None or one.place > after]
         shown = rest[:limit]
@@ -88,6 +109,7 @@ class DisagreementService:
             disagreements=self._on_wire(grader, judged_by.version, shown, criteria=criteria),
             total=len(found),
             confusion=_confusion(truths, results),
+            applicability=applicability_of(truths, results),
             next_token=token,
         )
 
@@ -110,7 +132,7 @@ class DisagreementService:
                 sample_id=one.truth.sample_id,
                 truth=one.people,
                 score=one.judge,
-                distance=one.judge - one.people,
+                distance=one.distance,
                 input_excerpt=excerpts[one.truth.sample_id].input_excerpt,
                 output_excerpt=excerpts[one.truth.sample_id].output_excerpt,
                 result=result_on_wire(results[one.truth.sample_id]),
@@ -149,6 +171,45 @@ def differences(
         if is_wanted and (is_cell or one.score != word.score):
             found.append(Difference(one, people=one.score, judge=word.score))
     return sorted(found, key=lambda one: one.place)
+
+
+def apart_on_applying(
+    truths: Iterable[Truth],
+    results: Mapping[str, JudgeWord],
+    *,
+    truth: int | None,
+    score: int | None,
+) -> list[Difference]:
+    """Return samples to which the question applies by judge or people, and not by the other."""
+    found = []
+    for one in truths:
+        word = results.get(one.sample_id)
+        if (
+            word is None
+            or word.status not in ANSWERED
+            or (one.score is None) == (word.score is None)
+        ):
+            continue
+        if truth in {None, one.score} and score in {None, word.score}:
+            found.append(Difference(one, people=one.score, judge=word.score))
+    return sorted(found, key=lambda one: one.place)
+
+
+def applicability_of(
+    truths: Iterable[Truth], results: Mapping[str, JudgeWord]
+) -> wire.Applicability:
+    """Count samples that the judge scored or abstained on; those that it failed on say nothing."""
+    counts = Counter(
+        (one.score is not None, word.status == "scored")
+        for one in truths
+        if (word := results.get(one.sample_id)) is not None and word.status in ANSWERED
+    )
+    return wire.Applicability(
+        both_apply=counts[True, True],
+        only_judge_abstains=counts[True, False],
+        only_truth_does_not_apply=counts[False, True],
+        neither_applies=counts[False, False],
+    )
 
 
 def _confusion(truths: Iterable[Truth], results: Mapping[str, JudgeWord]) -> list[list[int]]:

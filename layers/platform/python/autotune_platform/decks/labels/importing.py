@@ -266,7 +266,7 @@ class RatingImport:
                     one.done.reject(line, "rater", f"one of {MAX_SAMPLE_RATERS} at most")
                 else:
                     people = {pair, (of.sample.id, caller.principal_id)}
-                    saw = not people.isdisjoint(shown)
+                    saw = said.saw_result or not people.isdisjoint(shown)
                     rating = self._rating(caller, grader, version, said, last, saw)
                     truth = with_rating(truth or first_truth(of.sample, rating), rating)
                     one.writes.append(put_rating(rating))

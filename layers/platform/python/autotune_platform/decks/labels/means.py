@@ -6,6 +6,7 @@ from autotune.protocol import deck_agreement as wire
 from autotune_platform.access.models import Caller
 from autotune_platform.decks.held_out import HeldOut, require_shown
 from autotune_platform.decks.labels.agreement import interval_on_wire
+from autotune_platform.decks.labels.cohorts import Cohorts, cohorts
 from autotune_platform.decks.labels.graders import LabelledGraders
 from autotune_platform.decks.labels.models import Truth
 from autotune_platform.decks.labels.of_prompt import PromptSamples
@@ -29,7 +30,7 @@ class MeanService:
     """Estimates means of levels by prediction-powered inference (PPI++).
 
     Of the held-out half alone: rubrics are fitted to the other one. Labels count where they were
-    drawn, whether the judge gave a level or not, and each of these samples is on one side only.
+    drawn, whether the judge gave a level or not, and stand for the samples that were there then.
 
     Ceiling: all results of a version are read, and the headers of their samples.
     """
@@ -83,15 +84,21 @@ class MeanService:
         drawn = {id_: one for id_, one in drawn.items() if id_ in wanted}
         left &= wanted
         truths = {id_: one for id_, one in drawn.items() if one.state == "settled"}
+        without_truth = len(drawn) - len(truths) + len(left)
+        there = cohorts(
+            results.keys() | truths.keys(),
+            {id_: one.first_at or one.updated_at for id_, one in truths.items()},
+        )
+        results = {id_: one for id_, one in results.items() if id_ not in there.late}
+        truths = {id_: one for id_, one in truths.items() if id_ not in there.late}
         others = [one for sample_id, one in results.items() if sample_id not in drawn]
         is_seen = not truths.keys().isdisjoint(results)
         look = self.held_out.spend(grader, judged_by) if is_seen else None
         confidence = confidence_of_look(0 if look is None else look.number)
         found = corrected_mean(
-            _labelled([*truths.values()], results),
-            Unlabelled([one.score for one in others], [one.group_key for one in others]),
+            *_parts(there, truths, results, others),
             confidence=confidence,
-            without_truth=len(drawn) - len(truths) + len(left),
+            without_truth=without_truth,
         )
         return wire.DeckMeans(
             grader_id=grader.id,
@@ -101,16 +108,43 @@ class MeanService:
             look=None if look is None else look.number,
             confidence=confidence,
             coverage=_coverage(truths.values(), results),
+            came_later=len(there.late),
             **_on_wire(found, unlabelled=len(others)),
         )
 
 
-def _labelled(truths: Sequence[Truth], results: Mapping[str, GraderResult]) -> Labelled:
+def _parts(
+    there: Cohorts,
+    truths: Mapping[str, Truth],
+    results: Mapping[str, GraderResult],
+    others: Sequence[GraderResult],
+) -> tuple[Labelled, Unlabelled]:
+    """Return labels and what they stand for; weighed where samples came between draws."""
+    if len(there.samples) == 1:
+        judged = Unlabelled([one.score for one in others], [one.group_key for one in others])
+        return _labelled([*truths.values()], results), judged
+    weights = there.weights(truths.keys())
+    labelled = _labelled([*truths.values()], results, [weights[id_] for id_ in truths])
+    unjudged = [one for id_, one in truths.items() if id_ not in results]
+    scores = [*(one.score for one in results.values()), *(None for _ in unjudged)]
+    group_keys = [
+        *(one.group_key for one in results.values()),
+        *(one.group_key for one in unjudged),
+    ]
+    return labelled, Unlabelled(scores, group_keys, is_all=True)
+
+
+def _labelled(
+    truths: Sequence[Truth],
+    results: Mapping[str, GraderResult],
+    weights: Sequence[float] | None = None,
+) -> Labelled:
     judged = (results.get(one.sample_id) for one in truths)
     return Labelled(
         [one.score for one in truths],
         [one.score if one else None for one in judged],
         [one.group_key for one in truths],
+        weights,
     )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from typing import Any
 
 from autotune.protocol.deck_feedback import Selection, TruthState
@@ -105,6 +106,16 @@ class LabelRepository:
         items, token = self._page(grader_id, _TRUTH, limit=limit, next_token=next_token)
         return [model_from(item, Truth) for item in items], token
 
+    def truths_from(self, grader_id: str, *, after: str, limit: int) -> list[Truth]:
+        """Return so many truths of a grader, by sample, behind one; from the first where empty."""
+        items = self._table.items(
+            grader_id,
+            starting=_TRUTH,
+            after={"pk": grader_id, "sk": _TRUTH + after} if after else None,
+            limit=limit,
+        )
+        return [model_from(item, Truth) for item in islice(items, limit)]
+
     def rated(self, grader_id: str, *, state: TruthState | None = None) -> dict[str, Rated]:
         """Return which samples were rated for a grader, and by whom; in one state if named."""
         where = Filter("#state = :state", {"#state": "state"}, {":state": state}) if state else None
@@ -180,9 +191,13 @@ class LabelRepository:
         self, grader_id: str, words: Iterable[tuple[str, str, int]]
     ) -> dict[tuple[str, str], Rating]:
         """Return ratings by sample and rater; each is named with its number of corrections."""
-        keys = ((grader_id, _feedback_key(*word)) for word in words)
-        found = (model_from(item, Rating) for item in self._table.get_many(keys).values())
+        found = self.ratings_of(grader_id, words)
         return {(rating.sample_id, rating.rater): rating for rating in found}
+
+    def ratings_of(self, grader_id: str, words: Iterable[tuple[str, str, int]]) -> list[Rating]:
+        """Return ratings, each named by sample, rater and number of corrections."""
+        keys = ((grader_id, _feedback_key(*word)) for word in words)
+        return [model_from(item, Rating) for item in self._table.get_many(keys).values()]
 
     def store(self, writes: Sequence[Write]) -> bool:
         """Do all of up to 100 writes, or none; return False where a condition did not hold.

@@ -15,13 +15,20 @@ from autotune_platform.decks.models import Deck, Sample
 from autotune_platform.decks.prompting.asking import GenerationAsking
 from autotune_platform.decks.prompting.inputs import messages_of, parameters, values_of
 from autotune_platform.decks.prompting.models import PromptEdit
+from autotune_platform.decks.prompting.repository import PromptEditRepository
 from autotune_platform.decks.results import Place
 from autotune_platform.decks.runs.asking import Wanted
 from autotune_platform.decks.runs.collecting import Draft, RunCollecting
 from autotune_platform.decks.runs.models import Asked, Counts, Run
+from autotune_platform.decks.runs.pairs import NextPairs, place_of
 from autotune_platform.decks.sample_intake import in_transactions
 from autotune_platform.decks.sample_making import SampleOrigin, made_sample
-from autotune_platform.decks.sample_repository import AT_A_TIME, PackedSample, packed
+from autotune_platform.decks.sample_repository import (
+    AT_A_TIME,
+    PackedSample,
+    SampleRepository,
+    packed,
+)
 from autotune_platform.judging.rubric.conversations import sample_texts
 from autotune_platform.judging.rubric.levels import LevelReading
 from autotune_platform.ledger.ordering import Ordered
@@ -42,23 +49,27 @@ class Response(Draft):
 
 
 @part
+class GenerationPairs(NextPairs):
+    """Reads which responses of a run come next, and which of them are there."""
+
+    edits: PromptEditRepository
+    samples: SampleRepository
+
+    def known(self, run: Run, wanted: Sequence[Wanted]) -> Mapping[Place, DeckResultStatus]:
+        """Return responses that are there, which are not paid for again."""
+        edit = self.edits.get(run.deck_id, run.fingerprint)
+        if edit is None:
+            return {}
+        ids = {at: edit.response_id(at[2], at[1]) for at in (place_of(run, one) for one in wanted)}
+        there = self.samples.headers(run.deck_id, ids.values())
+        return {at: "scored" for at, id_ in ids.items() if id_ in there}
+
+
+@part
 class GenerationCollecting(RunCollecting):
     """Stores what has come of responses."""
 
     asking: GenerationAsking
-
-    def known(self, run: Run, wanted: Sequence[Wanted]) -> Mapping[Place, DeckResultStatus]:
-        """Return responses that are there, which are not paid for again."""
-        edit = self.asking.edits.get(run.deck_id, run.fingerprint)
-        if edit is None:
-            return {}
-        places = [
-            (run.graders[one.grader].grader_id, run.graders[one.grader].version, one.sample_id)
-            for one in wanted
-        ]
-        ids = {at: edit.response_id(at[2], at[1]) for at in places}
-        there = self.samples.headers(run.deck_id, ids.values())
-        return {at: "scored" for at, id_ in ids.items() if id_ in there}
 
     def draft(self, asked: Asked, ordered: Ordered | None, *, is_given_up: bool) -> Draft:
         """Return what has come of a response; one that was refused, or is empty, has failed."""

@@ -36,6 +36,9 @@ class RunSteps:
         if run is None:
             return RunStep(done=True)
         if not run.is_open or run.redrive != redrive:
+            if not run.is_open:
+                # A step that was killed behind the end of its run comes again.
+                self.repository.forget(run)
             return self._over(run, RunStep(done=True, measures=run.is_ended_replay))
         with self.shares.place(run.organization_id, seconds_left()) as has_place:
             if not has_place:

@@ -3,6 +3,7 @@
 Money for what is asked is set aside in the write that stores it, before it is enqueued, and given
 back in the write that reads its answers: what is spent and what is set aside are never above the
 run's cap, whatever is killed. Graders are stored in the write that ends the run, all or none.
+Answers at which steps were killed count as none (``runs/guarding.py``).
 """
 
 import math
@@ -22,6 +23,7 @@ from autotune_platform.decks.proposing.repository import ProposalRepository
 from autotune_platform.decks.proposing.storing import ProposedGraders
 from autotune_platform.decks.repository import DeckRepository
 from autotune_platform.decks.runs.asking import waiting_reason
+from autotune_platform.decks.runs.guarding import ChangedError, RunGuard, as_begun, as_ended
 from autotune_platform.decks.runs.looks import next_look
 from autotune_platform.decks.runs.models import Run
 from autotune_platform.decks.runs.repository import packed_rows, unpacked_rows
@@ -40,10 +42,6 @@ _CANCELING_SECONDS = 60
 _NOTHING_ASKED: Mapping[str, Any] = {"state": "planned", "questions": (), "rows": None}
 
 
-class _ChangedError(Exception):
-    """The run is not any more as it was read: it is read again, and gone on with."""
-
-
 @dataclass
 class _Step:
     """What one step of a proposal is at."""
@@ -54,6 +52,7 @@ class _Step:
     caller: Caller
     prompt: str | None
     seconds_left: Callable[[], float]
+    careful: bool
 
 
 @part
@@ -64,13 +63,15 @@ class ProposalWork:
     decks: DeckRepository
     asking: ProposalAsking
     storing: ProposedGraders
+    guard: RunGuard
     clock: Clock = SYSTEM_CLOCK
 
     def advance(self, run: Run, *, seconds_left: Callable[[], float]) -> RunStep:
         """Do what there is to do for a run that is open."""
         try:
-            return self._go_on(run, seconds_left)
-        except _ChangedError:
+            with self.guard.taking_back(run):
+                return self._go_on(run, seconds_left)
+        except ChangedError:
             return RunStep(done=False)
 
     def _go_on(self, run: Run, seconds_left: Callable[[], float]) -> RunStep:
@@ -82,13 +83,14 @@ class ProposalWork:
         version = proposal.deck_version
         prompt = self.decks.prompts(run.deck_id, [version]).get(version)
         due_at = self.clock.now() + timedelta(seconds=seconds_left()) + START_WITHIN
-        run = self._changed(run, {"due_at": due_at})
+        run = self._changed(run, {"due_at": due_at, **as_begun(run)})
         found = self.repository.get(run)
         proposing = found or Proposing(run_id=run.id, asked_at=self.clock.now())
-        step = _Step(run, proposal, proposing, caller, prompt, seconds_left)
+        step = _Step(run, proposal, proposing, caller, prompt, seconds_left, run.is_careful)
         while step.seconds_left() > _RESERVED_SECONDS:
             if (reached := self._next(step)) is not None:
                 return reached
+        self._changed(step.run, as_ended(careful=step.careful))
         return RunStep(done=False)
 
     def _next(self, step: _Step) -> RunStep | None:
@@ -115,7 +117,8 @@ class ProposalWork:
     def _reserve(self, step: _Step) -> RunStep | None:
         """Set aside what the next questions may cost; end the proposal where there is no room."""
         planned = None
-        if step.prompt is not None:
+        about = f"questions#{step.proposing.stage}#{step.proposing.repairs}"
+        if step.prompt is not None and self._is_read(step, about):
             planned = self.asking.plan(
                 step.caller, step.run, step.proposal, step.proposing, step.prompt
             )
@@ -156,15 +159,15 @@ class ProposalWork:
             step.proposing, {"state": "asked", "rows": None, "asked_at": self.clock.now()}
         )
         if not self.repository.change_alone(step.run, asked):
-            raise _ChangedError
+            raise ChangedError
         step.proposing = asked
         return None
 
     def _read(self, step: _Step, *, is_canceled: bool) -> RunStep | None:
         """Read what was answered, once all of it has ended."""
-        found = self.asking.look(step.proposing)
         ids = [one.row_id for one in step.proposing.questions]
-        waits = [id_ for id_ in ids if id_ in found and not found[id_].row.has_ended]
+        rows = self.asking.orders.last(ids)
+        waits = [id_ for id_ in ids if id_ in rows and not rows[id_].has_ended]
         if waits:
             seconds = next_look(step.proposing.asked_at, self.clock.now()) - self.clock.now()
             whole = max(1, math.ceil(seconds.total_seconds()))
@@ -172,7 +175,8 @@ class ProposalWork:
             return self._waiting(
                 step.run, min(whole, _CANCELING_SECONDS) if is_canceled else whole, because
             )
-        paid = sum(found[id_].row.cost_nano_usd for id_ in ids if id_ in found)
+        found = self.asking.look(step.proposing) if self._is_read(step, ids[0]) else {}
+        paid = sum(row.cost_nano_usd for row in rows.values())
         changes = {
             "spent": step.run.spent + paid,
             "reserved": step.run.reserved - step.proposing.reserved,
@@ -181,6 +185,14 @@ class ProposalWork:
         read = after_answers(step.run.id, step.proposing, step.prompt or "", found)
         self._store(step, changes, {**_NOTHING_ASKED, **read, "erasing": ids})
         return None
+
+    def _is_read(self, step: _Step, key: str) -> bool:
+        """Return whether something is read, which is noted where steps were killed before."""
+        if step.run.is_killer(key):
+            return False
+        if step.careful:
+            step.run = self.guard.note(step.run, key)
+        return True
 
     def _end(self, step: _Step) -> RunStep:
         """End the run, and store what is kept, unless it was canceled."""
@@ -207,7 +219,7 @@ class ProposalWork:
         }
         others = [*writes, self.repository.deleted(run)]
         if not self.repository.change(run, run.model_copy(update=changes), others=others):
-            raise _ChangedError
+            raise ChangedError
         logger.info("run ended", run_id=run.id, status=status, spent=run.spent)
         return RunStep(done=True)
 
@@ -218,18 +230,19 @@ class ProposalWork:
         update = {**run, "proposal": repairs, "revision": step.run.revision + 1}
         after = step.run.model_copy(update=update)
         if not self.repository.change(step.run, after, changed):
-            raise _ChangedError
+            raise ChangedError
         step.run, step.proposal, step.proposing = after, repairs, changed
 
     def _waiting(self, run: Run, seconds: int, because: DeckRunWait | None) -> RunStep:
         due_at = self.clock.now() + timedelta(seconds=seconds) + START_WITHIN
-        self._changed(run, {"waiting_because": because, "due_at": due_at})
+        waiting = {"waiting_because": because, "due_at": due_at, "steps_begun": 0}
+        self._changed(run, waiting)
         return RunStep(done=False, wait_seconds=seconds)
 
     def _changed(self, run: Run, changes: Mapping[str, Any]) -> Run:
         after = run.model_copy(update={**changes, "revision": run.revision + 1})
         if not self.repository.change(run, after):
-            raise _ChangedError
+            raise ChangedError
         return after
 
 

@@ -3,9 +3,12 @@
 Ceiling: all repeated judgements of the version are read, which are as many as people had made.
 """
 
+import hashlib
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from types import MappingProxyType
 
 from autotune.protocol.deck_publishing import UncalibratedBecause
 from autotune_platform.decks.labels.choosing import drawn_to_check
@@ -23,6 +26,7 @@ from autotune_platform.statistics.labels import Insufficient
 
 _MOST_WITHOUT_LEVEL = 2
 """Of the twenty samples by which a model is checked that follows another one."""
+_DIGEST_DIGITS = 32
 
 
 @dataclass(frozen=True)
@@ -32,12 +36,17 @@ class Measured:
     Attributes:
         latest: when it answered last.
         because: why it is not calibrated; None where it is.
+        labels: by which it was measured.
+        claims: digests of labels and judgements, by model; of each of which there are enough to
+            claim something, the first that was asked first.
     """
 
     model: str
     latest: datetime
     found: Calibration
     because: UncalibratedBecause | None
+    labels: Sequence[Truth]
+    claims: Mapping[str, str]
 
 
 def measured(
@@ -47,6 +56,7 @@ def measured(
     version: int,
     drifted: Mapping[str, Drifted],
     confidence: float,
+    of_models: Mapping[str, float] = MappingProxyType({}),
     left: int = 0,
 ) -> Measured | None:
     """Return what was measured of the judge that counts; None where nothing was.
@@ -60,7 +70,8 @@ def measured(
             given blind.
         results: of the version, repeated ones as well.
         drifted: what is known of that, by model.
-        confidence: nominal coverage of κ's interval, by the look that the version has.
+        confidence: nominal coverage of κ's interval, by the look that the version has;
+            ``of_models`` that of models that have a look of their own.
         left: held-out samples that people left to others, and that nobody rated.
     """
     counted = [one for one in truths if one.counts]
@@ -69,9 +80,15 @@ def measured(
     sample_ids = {one.sample_id for one in drawn}
     by_model = _first_words(results, sample_ids, drifted)
     found = {
-        model: _of_model(drawn, words, without_truth=without_truth, confidence=confidence)
+        model: _of_model(
+            drawn,
+            words,
+            without_truth=without_truth,
+            confidence=of_models.get(model, confidence),
+        )
         for model, words in by_model.items()
     }
+    used = {model: [one for one in drawn if one.sample_id in by_model[model]] for model in found}
     is_known = any(one.is_calibrated for one in found.values()) or any(
         one.version == version for one in drifted.values()
     )
@@ -82,8 +99,17 @@ def measured(
             words = {id_: word for id_, word in by_model[model].items() if id_ in wanted}
             if one.because is Uncalibrated.INSUFFICIENT_LABELS and words.keys() == wanted:
                 found[model] = _of_model(
-                    checks, words, without_truth=without_truth, confidence=confidence
+                    checks,
+                    words,
+                    without_truth=without_truth,
+                    confidence=of_models.get(model, confidence),
                 )
+                used[model] = checks
+    claims = {
+        model: _digest(model, labels, by_model[model])
+        for model, labels in used.items()
+        if _is_claimed(found[model], is_known=is_known)
+    }
     every = [
         Measured(
             model=model,
@@ -92,6 +118,8 @@ def measured(
             because="drifted"
             if _is_unjudged(drifted.get(model), sample_ids, by_model[model])
             else _because(one, is_known=is_known),
+            labels=used[model],
+            claims=claims,
         )
         for model, one in found.items()
     ]
@@ -147,6 +175,26 @@ def _of_model(
     )
 
 
+def _digest(model: str, labels: Iterable[Truth], words: Mapping[str, GraderResult]) -> str:
+    compared = [(one.sample_id, one.score, words[one.sample_id].score) for one in labels]
+    text = json.dumps([model, sorted(compared, key=lambda one: one[0])])
+    return hashlib.sha256(text.encode()).hexdigest()[:_DIGEST_DIGITS]
+
+
+def _is_claimed(found: Calibration, *, is_known: bool) -> bool:
+    """Return whether there are as many labels as a claim needs, whichever it is."""
+    return found.labels.is_sufficient or _is_full_check(found, is_known=is_known)
+
+
+def _is_full_check(found: Calibration, *, is_known: bool) -> bool:
+    return (
+        is_known
+        and found.because is Uncalibrated.INSUFFICIENT_LABELS
+        and found.labels.because is not Insufficient.MANY_OPEN
+        and DRIFT_LABELS - _MOST_WITHOUT_LEVEL <= found.labels.n <= DRIFT_LABELS
+    )
+
+
 def _because(found: Calibration, *, is_known: bool) -> UncalibratedBecause | None:
     """Return why a model is not calibrated; None where it is.
 
@@ -156,12 +204,7 @@ def _because(found: Calibration, *, is_known: bool) -> UncalibratedBecause | Non
     """
     low = found.agreement.interval.low
     is_checked = (
-        is_known
-        and found.because is Uncalibrated.INSUFFICIENT_LABELS
-        and found.labels.because is not Insufficient.MANY_OPEN
-        and low is not None
-        and low >= found.threshold
-        and DRIFT_LABELS - _MOST_WITHOUT_LEVEL <= found.labels.n <= DRIFT_LABELS
+        low is not None and low >= found.threshold and _is_full_check(found, is_known=is_known)
     )
     if found.because is None or is_checked:
         return None

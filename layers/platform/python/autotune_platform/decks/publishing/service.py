@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from autotune.protocol.deck_publishing import UncalibratedBecause
 from autotune.protocol.graders import RegisterGraderRequest, UpdateGraderRequest
@@ -59,6 +60,15 @@ class _Labelled:
     truths: Sequence[Truth]
     others: Sequence[Truth]
     left: int
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What was measured, at which look, and how many of its labels chose the version."""
+
+    measured: Measured
+    look: int
+    chose_version: int
 
 
 @part
@@ -130,18 +140,26 @@ class PublishingService:
         bare = configuration_of(version, deck.prompt)
         labelled = self._labelled(whole.grader, deck.deck.version)
         found = self._measured(whole.grader, version, labelled)
+        said = None if found is None else found.measured
         before = whole.grader.published
-        suspended = still_suspended(before, version.version, found)
+        suspended = still_suspended(before, version.version, said)
         if before is not None and suspended is not None:
             calibration: Calibration | None = suspended.model_copy(
                 update={"grader_version": rubric_version(bare)}
             )
             because: UncalibratedBecause | None = "drifted"
         else:
-            calibration = (
-                None if found is None else calibration_of(found, bare, connection.provider, now)
-            )
-            because = _because(found, labelled)
+            calibration = None
+            if found is not None:
+                calibration = calibration_of(
+                    found.measured,
+                    bare,
+                    connection.provider,
+                    now,
+                    look=found.look,
+                    chose_version=found.chose_version,
+                )
+            because = _because(said, labelled)
         published = Published(
             grader_id=registered_id(whole.grader.id),
             grader_version=rubric_version(bare),
@@ -169,7 +187,11 @@ class PublishingService:
 
     def _measured(
         self, grader: DeckGrader, version: GraderVersion, labelled: _Labelled
-    ) -> Measured | None:
+    ) -> _Found | None:
+        """Return what was measured at the look that this takes; None where nothing was.
+
+        Where the labels do not suffice, nothing is claimed, and no look more is spent.
+        """
         places = ((grader.id, version.version, one.sample_id) for one in labelled.truths)
         first = self.results.first(places).values()
         again = self.results.of_version(grader.id, version.version, repeated=True)
@@ -180,14 +202,28 @@ class PublishingService:
             look = self.held_out.spend(grader, version)
         confidence = confidence_of_look(0 if look is None else look.number)
         drifted = grader.published.drifted if grader.published else {}
-        return measured(
+        measured_at = partial(
+            measured,
             labelled.truths,
             said,
             version=version.version,
             drifted=drifted,
-            confidence=confidence,
             left=labelled.left,
         )
+        found = measured_at(confidence=confidence)
+        if found is None or look is None:
+            return None
+        numbers = {
+            model: self.held_out.spend_measured(grader, version.version, digest).number
+            for model, digest in found.claims.items()
+        }
+        if any(number != look.number for number in numbers.values()):
+            of_models = {one: confidence_of_look(number) for one, number in numbers.items()}
+            found = measured_at(confidence=confidence, of_models=of_models)
+            assert found is not None, "a confidence takes nothing away"
+        chose = sum(look.chose(one.first_at) for one in found.labels)
+        number = numbers.get(found.model, look.number)
+        return _Found(found, look=number, chose_version=chose)
 
     def _register(self, caller: Caller, whole: WholeGrader, snapshot: _Snapshot) -> bool:
         """Have the registry hold a snapshot; return whether it did not before."""

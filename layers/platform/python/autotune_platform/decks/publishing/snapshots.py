@@ -24,7 +24,13 @@ def configuration_of(version: GraderVersion, system_prompt: str) -> RubricConfig
 
 
 def calibration_of(
-    measured: Measured, configuration: RubricConfiguration, provider: LlmProvider, at: datetime
+    measured: Measured,
+    configuration: RubricConfiguration,
+    provider: LlmProvider,
+    at: datetime,
+    *,
+    look: int,
+    chose_version: int,
 ) -> levels.Calibration | None:
     """Return what was measured as a calibration of a configuration.
 
@@ -49,6 +55,8 @@ def calibration_of(
             for one in found.levels
             if one.n
         ],
+        look=look,
+        chose_version=chose_version,
         measured_at=at,
     )
 

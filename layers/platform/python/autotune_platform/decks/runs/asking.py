@@ -153,7 +153,8 @@ class RunAsking:
     def order(self, asking: Asking, run: Run, chunk: Chunk) -> None:
         """Enqueue the rows of a chunk; doing it again changes nothing.
 
-        A sample that was deleted in between is asked about no more: its row ends without a call.
+        A sample that was deleted in between is asked about no more: its row ends without a call. So
+        does one at which steps are killed.
 
         Raises:
             TooManyOpenRowsError: the organisation has as much under way as it may.
@@ -161,15 +162,21 @@ class RunAsking:
         """
         assert chunk.rows is not None, "a chunk that is reserved has its rows"
         rows = unpacked_rows(chunk.rows)
-        texts = self._texts(run, {one.sample_id for one in chunk.left})
+        read = [one for one in chunk.left if not run.is_killer(one.row_id)]
+        inputs = self.inputs(asking, run, read)
+        self.orders.order_all(asking.caller, order_key(chunk), rows, inputs)
+
+    def inputs(self, asking: Asking, run: Run, rows: Sequence[Asked]) -> dict[str, RowInput]:
+        """Return what rows ask, without those whose samples were deleted."""
+        texts = self._texts(run, {one.sample_id for one in rows})
         inputs: dict[str, RowInput] = {}
-        for one in chunk.left:
+        for one in rows:
             wanted = Wanted(one.sample_id, one.grader, one.ask, one.fault)
             found = texts.get(one.sample_id)
             request = None if found is None else self._request(asking, run, wanted, *found)
             if request is not None:
                 inputs[one.row_id] = input_of(request)
-        self.orders.order_all(asking.caller, order_key(chunk), rows, inputs)
+        return inputs
 
     def was_begun(self, run: Run, chunk: Chunk) -> bool:
         """Return whether any row of a chunk may be stored."""
@@ -182,6 +189,12 @@ class RunAsking:
             UnavailableError: the table is busy; some may be canceled.
         """
         self.orders.cancel(one.row_id for one in chunk.left)
+
+    def ended(self, rows: Sequence[Asked]) -> list[Asked]:
+        """Return those of some rows that have ended; no text of them is read."""
+        found = self.orders.last(one.row_id for one in rows)
+        # One that is not there was deleted with its organisation.
+        return [one for one in rows if one.row_id not in found or found[one.row_id].has_ended]
 
     def are_calls(self, chunks: Sequence[Chunk]) -> bool:
         """Return whether all that is under way is asked by itself, and nothing in a job."""

@@ -5,7 +5,7 @@ are erased. Whoever is killed in between is followed by a step that reads the sa
 results: a judgement is counted once, whatever happens.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from autotune.protocol.deck_results import DeckResultStatus
@@ -14,6 +14,7 @@ from autotune.protocol.limits import MAX_LLM_ATTEMPTS, MAX_REASONING_CHARACTERS
 from autotune_platform.decks.result_models import GraderResult, ResultWords
 from autotune_platform.decks.results import Place, ResultRepository
 from autotune_platform.decks.runs.asking import Asking, Planned, RunAsking, Unaskable, Wanted
+from autotune_platform.decks.runs.guarding import RunGuard, as_read
 from autotune_platform.decks.runs.models import Asked, Chunk, Counts, Run
 from autotune_platform.decks.runs.repository import RunRepository, packed_rows
 from autotune_platform.decks.sample_repository import SampleRepository
@@ -57,6 +58,21 @@ class Draft:
             reading = LevelReading(status="failed", reason=unaskable.reason)
         return cls(unaskable.wanted, unaskable.status, unaskable.wanted.paid, reading)
 
+    @classmethod
+    def of_killer(cls, wanted: Wanted, row: Row | None = None) -> "Draft":
+        """Return the end of a judgement at which steps are killed: nothing of it is read."""
+        reading = LevelReading(status="failed", reason="step_killed")
+        cost = wanted.paid + (0 if row is None else row.cost_nano_usd)
+        return cls(wanted, "failed", cost, reading, None if row is None else row.id)
+
+
+@dataclass(frozen=True)
+class Collected:
+    """A run and a chunk of it, as they are once what has ended is stored."""
+
+    run: Run
+    chunk: Chunk
+
 
 @part
 class RunCollecting:
@@ -67,21 +83,41 @@ class RunCollecting:
     samples: SampleRepository
     asking: RunAsking
     orders: RowOrders
+    guard: RunGuard
     clock: Clock = SYSTEM_CLOCK
 
-    def collect(self, asking: Asking, run: Run, chunk: Chunk, *, again: bool) -> Run | None:
-        """Store what has ended of a chunk; return the run after that.
+    def collect(
+        self,
+        asking: Asking,
+        run: Run,
+        chunk: Chunk,
+        *,
+        again: bool,
+        rows: Sequence[Asked] | None = None,
+    ) -> Collected | None:
+        """Store what has ended of a chunk; return the run and the chunk after that.
 
         Args:
             again: whether what cannot be read may be asked a second time.
+            rows: those that are looked at, which were noted; all without it.
 
         Returns:
             None where the run or the chunk is not any more as it was read.
+
+        Raises:
+            ChangedError: the same, of rows that were noted.
         """
-        found = self.orders.look([one.row_id for one in chunk.left])
-        ended = [one for one in chunk.left if _has_ended(found.get(one.row_id))]
+        looked_at = chunk.left if rows is None else rows
+        killers = [one.row_id for one in looked_at if run.is_killer(one.row_id)]
+        found = self.orders.look([one.row_id for one in looked_at if one.row_id not in killers])
+        if killers:
+            # Nothing of these is read.
+            last = self.orders.last(killers)
+            found |= {id_: Ordered(row, None, None, (row.id,)) for id_, row in last.items()}
+        ended = [one for one in looked_at if _has_ended(found.get(one.row_id))]
         if not ended:
-            return run
+            return Collected(run, chunk)
+        killed_at = [one.row_id for one in ended if one.row_id in killers]
         paid = sum(_cost(found.get(one.row_id)) for one in ended)
         freed = sum(one.most for one in ended)
         after = run.model_copy(
@@ -90,14 +126,20 @@ class RunCollecting:
                 "reserved": run.reserved - freed,
                 "lost": 0,
                 "progressed_at": self.clock.now(),
+                "killers": run.killers + len(killed_at),
+                **as_read(run, *(one.row_id for one in ended)),
             }
         )
         is_given_up = run.given_up_at is not None and not run.ends_early
         drafts = {
-            one.row_id: self.draft(one, found.get(one.row_id), is_given_up=is_given_up)
+            one.row_id: _killed(one, found.get(one.row_id))
+            if one.row_id in killed_at
+            else self.draft(one, found.get(one.row_id), is_given_up=is_given_up)
             for one in ended
         }
         planned = self._once_more(asking, after, ended, found, drafts) if again else []
+        if rows is not None and not killers:
+            run = self.guard.release(run)
         counts = self.store(run, list(drafts.values()), after.counts)
         writes: list[Write] = []
         if planned:
@@ -115,29 +157,18 @@ class RunCollecting:
         after = after.model_copy(update={"counts": counts, "revision": run.revision + 1})
         if not self.repository.change(run, after, writes):
             return None
-        self.erase(after, rest)
-        return after
-
-    def known(self, run: Run, wanted: Sequence[Wanted]) -> Mapping[Place, DeckResultStatus]:
-        """Return how judgements of earlier runs ended, which are not paid for again."""
-        by = {_place_of(run, one): run.graders[one.grader].again_by for one in wanted}
-        found = self.results.first(by)
-        known = {at: one for at, one in found.items() if one.is_final and one.is_by(by[at])}
-        others = self.results.again(at for at, model in by.items() if model and at not in known)
-        for at, judged in others.items():
-            if final := [one for one in judged if one.is_final and one.is_by(by[at])]:
-                known[at] = final[0]
-        return {at: one.status for at, one in known.items()}
+        return Collected(after, self.erase(after, rest))
 
     def draft(self, asked: Asked, ordered: Ordered | None, *, is_given_up: bool) -> Draft:
         """Return how a judgement ends whose row has ended."""
         return _draft(asked, ordered, is_given_up=is_given_up)
 
-    def erase(self, run: Run, chunk: Chunk) -> None:
+    def erase(self, run: Run, chunk: Chunk) -> Chunk:
         """Delete the texts of rows whose results are stored, and note that they are gone."""
         self.orders.erase(chunk.erasing)
-        without = chunk.model_copy(update={"erasing": (), "revision": chunk.revision + 1})
-        self.repository.change_chunk(run, chunk, without)
+        erased = chunk.model_copy(update={"erasing": (), "revision": chunk.revision + 1})
+        self.repository.change_chunk(run, chunk, erased)
+        return erased
 
     def store(self, run: Run, drafts: Sequence[Draft], counts: Counts) -> Counts:
         """Store results; return counts with them, as they stand then.
@@ -271,8 +302,16 @@ def _cost(ordered: Ordered | None) -> int:
     return 0 if ordered is None else ordered.row.cost_nano_usd
 
 
+def _wanted(asked: Asked) -> Wanted:
+    return Wanted(asked.sample_id, asked.grader, asked.ask, asked.fault, asked.paid)
+
+
+def _killed(asked: Asked, ordered: Ordered | None) -> Draft:
+    return Draft.of_killer(_wanted(asked), None if ordered is None else ordered.row)
+
+
 def _draft(asked: Asked, ordered: Ordered | None, *, is_given_up: bool) -> Draft:
-    wanted = Wanted(asked.sample_id, asked.grader, asked.ask, asked.fault, asked.paid)
+    wanted = _wanted(asked)
     if ordered is None:
         reading = LevelReading(status="failed", reason="platform_error")
         return Draft(wanted, "failed", asked.paid, reading, asked.row_id)
@@ -289,6 +328,8 @@ def _draft(asked: Asked, ordered: Ordered | None, *, is_given_up: bool) -> Draft
 def _more(asked: Asked, ordered: Ordered | None, draft: Draft) -> Wanted | None:
     """Return the next question about a sample; None where there is none."""
     if ordered is None or asked.ask >= MOST_ASKS or draft.reading is None:
+        return None
+    if draft.reading.reason == "step_killed":
         return None
     # Of an answer to the second question there is none: it is not asked a third time.
     fault = None if asked.fault is not None else draft.reading.fault
@@ -321,11 +362,6 @@ def _words(reading: LevelReading) -> ResultWords:
         explanation=reading.explanation and reading.explanation[:cut],
         reasoning=reading.reasoning and reading.reasoning[:cut],
     )
-
-
-def _place_of(run: Run, wanted: Wanted) -> Place:
-    judged = run.graders[wanted.grader]
-    return (judged.grader_id, judged.version, wanted.sample_id)
 
 
 def _place(result: GraderResult) -> Place:

@@ -1,8 +1,8 @@
 """Runs of decks as the platform stores them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -21,6 +21,15 @@ LONGEST = timedelta(days=DECK_RUN_DAYS)
 REST = timedelta(hours=6)
 """How long the last calls of a run are waited for while none of them is answered: a judge may send
 away one and the same sample for ever, and its versions work in no other run meanwhile."""
+
+LOST_STEPS = 3
+"""After so many steps that never ended, the next goes row by row, and notes which it is at."""
+
+MOST_KILLS = 2
+"""How often a row is read at which steps are killed."""
+
+MOST_KILLERS = 20
+"""Rows of one run that end so, until it begins nothing more; after as many again it is ended."""
 
 RUN_DAYS = 30
 KEPT = timedelta(days=RUN_DAYS)
@@ -109,6 +118,10 @@ class Run(Entity):
             is still counted, and what waits canceled, before it ends.
         revision: how often the run was changed; a write names the one that it has read.
         proposal: of one that proposes graders.
+        steps_begun: how many steps were begun since one ended.
+        at_hand: the row that a step is about to read, where steps go row by row.
+        suspects: how often a step was killed, by the row that it was at.
+        killers: how many rows ended because steps were killed at them.
     """
 
     deck_id: str
@@ -143,6 +156,22 @@ class Run(Entity):
     created_by: str
     ended_at: datetime | None = None
     proposal: RunProposal | None = None
+    steps_begun: int = 0
+    at_hand: str | None = None
+    suspects: Mapping[str, int] = Field(default_factory=dict)
+    killers: int = 0
+
+    @property
+    def is_careful(self) -> bool:
+        """Whether a step that was begun goes row by row."""
+        return self.steps_begun > LOST_STEPS or any(
+            kills < MOST_KILLS for kills in self.suspects.values()
+        )
+
+    @property
+    def is_careful_next(self) -> bool:
+        """Whether a step may be that is begun now."""
+        return self.steps_begun >= LOST_STEPS or bool(self.suspects) or self.at_hand is not None
 
     @property
     def expected(self) -> int:
@@ -173,6 +202,24 @@ class Run(Entity):
     def ends_early(self) -> bool:
         """Whether nothing more of it is begun, and what waits is canceled."""
         return self.cancel_requested_at is not None or self.failing_at is not None
+
+    def is_killer(self, key: str) -> bool:
+        """Return whether a row is not read any more, because steps were killed at it."""
+        return self.suspects.get(key, 0) >= MOST_KILLS
+
+    def changes_of_failure(self, now: datetime) -> dict[str, Any]:
+        """Return what changes of a run that ends as it is.
+
+        Nobody has seen what became of the rest, so that it counts with all that it may cost.
+        """
+        return {
+            "status": "failed",
+            "counts": self.counts.plus("failed", self.pending),
+            "spent": self.spent + self.reserved,
+            "reserved": 0,
+            "waiting_because": None,
+            "ended_at": now,
+        }
 
     @property
     def edit_id(self) -> str | None:

@@ -16,6 +16,7 @@ from autotune.protocol.limits import MAX_OPEN_DECK_RUNS
 from autotune.protocol.problems import LimitProblem
 from autotune_platform.decks.figures import spent
 from autotune_platform.decks.items import COUNTS, decks_of, item_of, model_from, number
+from autotune_platform.decks.runs.events import run_completed
 from autotune_platform.decks.runs.models import KEPT, Chunk, Run
 from autotune_platform.ledger.models import Row
 from autotune_platform.runtime.errors import (
@@ -34,6 +35,7 @@ from autotune_platform.storage.transactions import (
     Put,
     Write,
 )
+from autotune_platform.webhooks.outbox import outbox_put
 
 RUN, PLAN, CHUNK, KEY = "run#", "plan#", "chunk#", "runkey#"
 PROPOSAL = "proposal"
@@ -153,8 +155,8 @@ class RunRepository:
     def change(self, before: Run, after: Run, others: Iterable[Write] = ()) -> bool:
         """Store a changed run together with other items; False where it is not as it was read.
 
-        The write that ends a run frees its graders' versions and its place, and adds its cost to
-        the deck's.
+        The write that ends a run frees its graders' versions and its place, adds its cost to the
+        deck's, and stores its event.
         """
         as_read = Condition(only_if={"revision": before.revision})
         writes: list[Write] = [Put(item=_item(after), condition=as_read), *others]
@@ -162,6 +164,7 @@ class RunRepository:
             writes += [
                 Add(pk=decks_of(after.organization_id), sk=COUNTS, name=_OPEN_COUNT, by=-1),
                 spent(after.organization_id, after.deck_id, after.spent),
+                outbox_put(run_completed(after), pk=after.deck_id),
                 *(Delete(pk=one["pk"], sk=one["sk"], condition=ANYTHING) for one in _locks(after)),
             ]
         return not self._table.transact(writes)

@@ -18,6 +18,7 @@ from autotune_platform.decks.runs.estimating import Estimate, RunEstimating
 from autotune_platform.decks.runs.models import Judged, Run
 from autotune_platform.decks.runs.repository import RunRepository
 from autotune_platform.decks.runs.starting import START_WITHIN, cancel_run, start_run
+from autotune_platform.decks.runs.wire import counts_on_wire
 from autotune_platform.decks.service import DeckService
 from autotune_platform.judging.rubric.neutralising import neutralised
 from autotune_platform.ledger.ordering import RowOrders
@@ -275,15 +276,7 @@ def on_wire(run: Run) -> wire.DeckRun:
         deck_version=run.deck_version,
         repeat=run.repeat,
         samples=run.samples,
-        counts=wire.DeckRunCounts(
-            expected=run.expected,
-            scored=counts.scored,
-            abstained=counts.abstained,
-            failed=counts.failed,
-            canceled=counts.canceled,
-            pending=run.pending,
-            known=counts.known,
-        ),
+        counts=counts_on_wire(run),
         estimate_nano_usd=run.estimate,
         bound_nano_usd=run.bound,
         cost_nano_usd=run.spent,

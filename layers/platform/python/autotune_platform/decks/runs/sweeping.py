@@ -109,19 +109,8 @@ class RunSweeper:
             start_run(self.executions, given_up)
 
     def _fail(self, run: Run) -> None:
-        """End a run that not even this could be done with; what it stored by then stays.
-
-        Nobody has seen what became of the rest, so that it counts with all that it may cost.
-        """
-        changes = {
-            "status": "failed",
-            "counts": run.counts.plus("failed", run.pending),
-            "spent": run.spent + run.reserved,
-            "reserved": 0,
-            "waiting_because": None,
-            "ended_at": self.clock.now(),
-            "revision": run.revision + 1,
-        }
+        """End a run that not even this could be done with; what it stored by then stays."""
+        changes = {**run.changes_of_failure(self.clock.now()), "revision": run.revision + 1}
         if self.repository.change(run, run.model_copy(update=changes)):
             logger.error("run failed", run_id=run.id, position=run.position)
             self.repository.forget(run)

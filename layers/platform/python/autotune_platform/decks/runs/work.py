@@ -2,7 +2,8 @@
 
 Pairs of a sample and a grader are begun in chunks. Money for a chunk is set aside in the write that
 stores it, before its rows are enqueued, and given back in the write that counts what came of them:
-what is spent and what is set aside are never above the run's cap, whatever is killed.
+what is spent and what is set aside are never above the run's cap, whatever is killed. After steps
+that were killed, one goes row by row, so that what kills them is found (``guarding``).
 
 Ceiling: one step at a time works on a run, some hundred judgements a second.
 """
@@ -16,11 +17,18 @@ from typing import Any
 from aws_lambda_powertools import Logger
 
 from autotune.protocol.deck_runs import DeckRunStatus, DeckRunStop, DeckRunWait
-from autotune_platform.decks.results import Place
 from autotune_platform.decks.runs.asking import Asking, Planned, RunAsking, Wanted
 from autotune_platform.decks.runs.collecting import Draft, RunCollecting, new_chunk
+from autotune_platform.decks.runs.guarding import (
+    ChangedError,
+    RunGuard,
+    as_begun,
+    as_ended,
+    as_read,
+)
 from autotune_platform.decks.runs.looks import is_due, next_look
-from autotune_platform.decks.runs.models import REST, Chunk, Run
+from autotune_platform.decks.runs.models import MOST_KILLERS, REST, Asked, Chunk, Run
+from autotune_platform.decks.runs.pairs import NextPairs, pair_key, place_of
 from autotune_platform.decks.runs.repository import RunRepository
 from autotune_platform.decks.runs.starting import START_WITHIN
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
@@ -36,6 +44,8 @@ MOST_UNDER_WAY = 10_000
 """Judgements of one run that are under way at most; a job of a provider has as many rows."""
 
 _RESERVED_SECONDS = 45
+# A store that hangs is an error before the function's time is over, and no kill.
+_RESERVED_FOR_A_ROW_SECONDS = 180
 _FULL_SECONDS = 60
 _NOBODY_SECONDS = 120
 _CANCELING_SECONDS = 60
@@ -54,10 +64,6 @@ class RunStep:
     measures: bool = False
 
 
-class _ChangedError(Exception):
-    """The run is not any more as it was read: it is read again, and gone on with."""
-
-
 @dataclass
 class _Step:
     """What one step of a run is at."""
@@ -65,12 +71,14 @@ class _Step:
     run: Run
     asking: Asking
     seconds_left: Callable[[], float]
+    careful: bool = False
     wait_seconds: int = 0
     waiting_because: DeckRunWait | None = None
 
     @property
     def has_time(self) -> bool:
-        return self.seconds_left() > _RESERVED_SECONDS
+        reserved = _RESERVED_FOR_A_ROW_SECONDS if self.careful else _RESERVED_SECONDS
+        return self.seconds_left() > reserved
 
     def wait(self, seconds: int, because: DeckRunWait | None = None) -> None:
         """Have the next step come so late at least."""
@@ -83,8 +91,10 @@ class RunWork:
     """Goes on with runs."""
 
     repository: RunRepository
+    pairs: NextPairs
     asking: RunAsking
     collecting: RunCollecting
+    guard: RunGuard
     clock: Clock = SYSTEM_CLOCK
 
     def advance(
@@ -96,8 +106,9 @@ class RunWork:
             # A step that was killed behind the end of its run comes again, and measures.
             return RunStep(done=True, measures=run is not None and run.is_ended_replay)
         try:
-            return self._go_on(run, seconds_left)
-        except _ChangedError:
+            with self.guard.taking_back(run):
+                return self._go_on(run, seconds_left)
+        except ChangedError:
             return RunStep(done=False)
 
     def _go_on(self, run: Run, seconds_left: Callable[[], float]) -> RunStep:
@@ -105,16 +116,16 @@ class RunWork:
         asking = self.asking.begin(run)
         if asking is None:
             return self._waiting(run, _NOBODY_SECONDS, "organization_suspended")
-        step = _Step(self._changed(run, {"due_at": due_at}), asking, seconds_left)
-        last_look, now = step.run.looked_at, self.clock.now()
-        for chunk in self.repository.chunks(step.run):
-            if not step.has_time:
-                return RunStep(done=False)
-            self._see_to(step, chunk, last_look)
-        step.run = self._changed(step.run, {"looked_at": now})
-        while step.has_time and not step.wait_seconds and self._begin_more(step):
-            pass
+        run = self._changed(run, {"due_at": due_at, **as_begun(run)})
+        step = _Step(run, asking, seconds_left, careful=run.is_careful)
+        if self._has_seen_to_all(step):
+            if over := self._has_killers(step.run):
+                return over
+            while step.has_time and not step.wait_seconds and self._begin_more(step):
+                pass
         if not step.has_time:
+            # What comes no further now is no lost step.
+            self._changed(step.run, as_ended(careful=step.careful))
             return RunStep(done=False)
         chunks = self.repository.chunks(step.run)
         if not chunks and (ended := self._ended(step)):
@@ -122,9 +133,37 @@ class RunWork:
         because = step.waiting_because or self.asking.waits_for(step.run, chunks)
         if because is None and self._is_stuck(step.run, chunks):
             logger.warning("rest of a run given up", run_id=step.run.id, left=step.run.pending)
-            self._changed(step.run, {"given_up_at": self.clock.now()})
+            self._changed(step.run, {"given_up_at": self.clock.now(), **as_ended()})
             return RunStep(done=False)
         return self._waiting(step.run, self._seconds(step, chunks), because)
+
+    def _has_seen_to_all(self, step: _Step) -> bool:
+        """Go on with all that is under way; return whether there was time for that."""
+        last_look, now = step.run.looked_at, self.clock.now()
+        # What a step was killed at before comes last: all others have their results first.
+        for suspected in (False, True) if step.careful else (None,):
+            for chunk in self.repository.chunks(step.run):
+                if not step.has_time:
+                    return False
+                self._see_to(step, chunk, last_look, suspected)
+        step.run = self._changed(step.run, {"looked_at": now})
+        return True
+
+    def _has_killers(self, run: Run) -> RunStep | None:
+        """Begin nothing more of a run that kills ever more steps, or end it at last."""
+        if run.killers < MOST_KILLERS:
+            return None
+        now = self.clock.now()
+        if not run.ends_early:
+            logger.error("run given up", run_id=run.id, killers=run.killers)
+            self._changed(run, {"failing_at": now, **as_ended()})
+            return RunStep(done=False)
+        if run.killers < 2 * MOST_KILLERS:
+            return None
+        logger.error("run failed", run_id=run.id, killers=run.killers)
+        failed = self._changed(run, run.changes_of_failure(now))
+        self.repository.forget(failed)
+        return RunStep(done=True, measures=failed.is_ended_replay)
 
     def _is_stuck(self, run: Run, chunks: Sequence[Chunk]) -> bool:
         """Return whether nothing is answered any more of the calls that are left of a run.
@@ -137,8 +176,15 @@ class RunWork:
             return False
         return self.clock.now() - since >= REST and self.asking.are_calls(chunks)
 
-    def _see_to(self, step: _Step, chunk: Chunk, last_look: datetime) -> None:
-        """Go on with a chunk: have its rows asked, or store what came of them."""
+    def _see_to(
+        self, step: _Step, chunk: Chunk, last_look: datetime, suspected: bool | None
+    ) -> None:
+        """Go on with a chunk: have its rows asked, or store what came of them.
+
+        Args:
+            suspected: whether only those are looked at, one by one, at which a step was killed
+                before, or only the others; None for all, together.
+        """
         if chunk.erasing:
             self.collecting.erase(step.run, chunk)
             chunk = chunk.model_copy(update={"erasing": (), "revision": chunk.revision + 1})
@@ -157,13 +203,37 @@ class RunWork:
             self.asking.cancel(chunk)
         elif not is_due(chunk.asked_at, last_look, self.clock.now()):
             return
-        after = self.collecting.collect(step.asking, step.run, chunk, again=not is_over)
+        if suspected is None:
+            self._collect(step, chunk, again=not is_over)
+        else:
+            self._collect_each(step, chunk, again=not is_over, suspected=suspected)
+
+    def _collect_each(self, step: _Step, chunk: Chunk, *, again: bool, suspected: bool) -> None:
+        """Store what has ended of a chunk row by row, each noted before it is read."""
+        for one in self.asking.ended(chunk.left):
+            if (one.row_id in step.run.suspects) == suspected and step.has_time:
+                self._note(step, one.row_id)
+                chunk = self._collect(step, chunk, again=again, rows=[one])
+
+    def _collect(
+        self, step: _Step, chunk: Chunk, *, again: bool, rows: Sequence[Asked] | None = None
+    ) -> Chunk:
+        """Store what has ended of a chunk; return the chunk after that."""
+        after = self.collecting.collect(step.asking, step.run, chunk, again=again, rows=rows)
         if after is None:
-            raise _ChangedError
-        step.run = after
+            raise ChangedError
+        step.run = after.run
+        return after.chunk
+
+    def _note(self, step: _Step, key: str) -> None:
+        """Note that a row is about to be read; one that is not read any more needs no note."""
+        if not step.run.is_killer(key):
+            step.run = self.guard.note(step.run, key)
 
     def _order(self, step: _Step, chunk: Chunk) -> None:
         """Enqueue the rows of a chunk, and note that they are."""
+        if step.careful:
+            self._try_each(step, chunk)
         try:
             self.asking.order(step.asking, step.run, chunk)
         except TooManyOpenRowsError:
@@ -179,7 +249,15 @@ class RunWork:
             "revision": chunk.revision + 1,
         }
         if not self.repository.change_chunk(step.run, chunk, chunk.model_copy(update=asked)):
-            raise _ChangedError
+            raise ChangedError
+
+    def _try_each(self, step: _Step, chunk: Chunk) -> None:
+        """Read what the rows of a chunk are to ask, each by itself: who is killed has it noted."""
+        for one in chunk.left:
+            if not step.run.is_killer(one.row_id):
+                self._note(step, one.row_id)
+                self.asking.inputs(step.asking, step.run, [one])
+        step.run = self.guard.release(step.run)
 
     def _drop(self, step: _Step, chunk: Chunk) -> None:
         """Give up a chunk of which no row is stored."""
@@ -197,20 +275,31 @@ class RunWork:
         if run.ends_early or self.clock.now() >= run.deadline:
             return False
         under_way = run.position - run.counts.decided
-        wanted = self._next(run, min(PAIRS_TOGETHER, MOST_UNDER_WAY - under_way))
-        if not wanted:
-            return False
+        together = 1 if step.careful else PAIRS_TOGETHER
+        wanted = self.pairs.next(run, min(together, MOST_UNDER_WAY - under_way))
+        if step.careful and wanted:
+            self._note(step, pair_key(wanted[0]))
+        return self._begin(step, wanted) if wanted else False
+
+    def _begin(self, step: _Step, wanted: Sequence[Wanted]) -> bool:
+        """Begin some judgements as far as there is room; return whether all of them are."""
+        run = step.run
+        killers = {one for one in wanted if run.is_killer(pair_key(one))}
         wanted = self.asking.within_memory(run, wanted)
-        known = {} if run.repeat else self.collecting.known(run, wanted)
-        unknown = [one for one in wanted if _place(run, one) not in known]
+        known = {} if run.repeat else self.pairs.known(run, wanted)
+        unknown = [one for one in wanted if place_of(run, one) not in known and one not in killers]
         plans = dict(zip(unknown, self.asking.plan(step.asking, run, unknown), strict=True))
+        if step.careful and not killers:
+            run = step.run = self.guard.release(run)
         counts, room, taken = run.counts, run.room, 0
         planned: list[Planned] = []
         drafts: list[Draft] = []
         for one in wanted:
             plan = plans.get(one)
-            if plan is None:
-                counts = counts.plus_known(known[_place(run, one)])
+            if one in killers:
+                drafts.append(Draft.of_killer(one))
+            elif plan is None:
+                counts = counts.plus_known(known[place_of(run, one)])
             elif not isinstance(plan, Planned):
                 drafts.append(Draft.of(plan))
             elif plan.asked.most <= room:
@@ -227,6 +316,8 @@ class RunWork:
             "counts": counts,
             "lost": 0,
             "progressed_at": self.clock.now(),
+            "killers": run.killers + len(killers.intersection(wanted[:taken])),
+            **as_read(run, *(pair_key(one) for one in wanted[:taken])),
         }
         if not planned:
             step.run = self._changed(run, changes)
@@ -236,19 +327,6 @@ class RunWork:
         step.run = self._changed(run, changes, [self.repository.added(run, chunk)])
         self._order(step, chunk)
         return taken == len(wanted)
-
-    def _next(self, run: Run, most: int) -> Sequence[Wanted]:
-        """Return the next pairs of a run, sample by sample."""
-        last = min(run.position + most, run.expected)
-        if last <= run.position:
-            return []
-        of_sample = len(run.graders)
-        first = run.position // of_sample
-        ids = self.repository.planned(run, first, (last - 1) // of_sample + 1 - first)
-        return [
-            Wanted(ids[pair // of_sample - first], pair % of_sample)
-            for pair in range(run.position, last)
-        ]
 
     def _ended(self, step: _Step) -> RunStep | None:
         """End a run of which nothing is under way, unless it is to be waited for more."""
@@ -289,21 +367,18 @@ class RunWork:
 
     def _waiting(self, run: Run, seconds: int, because: DeckRunWait | None) -> RunStep:
         due_at = self.clock.now() + timedelta(seconds=seconds) + START_WITHIN
-        self._changed(run, {"waiting_because": because, "due_at": due_at})
+        # Of a step that was killed before this one the next that is begun makes a suspicion.
+        waiting = {"waiting_because": because, "due_at": due_at, "steps_begun": 0}
+        self._changed(run, waiting)
         return RunStep(done=False, wait_seconds=seconds)
 
     def _changed(self, run: Run, changes: Mapping[str, Any], others: Sequence[Any] = ()) -> Run:
         """Store changes of a run and return it.
 
         Raises:
-            _ChangedError: it is not any more as it was read.
+            ChangedError: it is not any more as it was read.
         """
         after = run.model_copy(update={**changes, "revision": run.revision + 1})
         if not self.repository.change(run, after, others):
-            raise _ChangedError
+            raise ChangedError
         return after
-
-
-def _place(run: Run, wanted: Wanted) -> Place:
-    judged = run.graders[wanted.grader]
-    return (judged.grader_id, judged.version, wanted.sample_id)

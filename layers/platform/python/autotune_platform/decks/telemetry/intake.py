@@ -65,7 +65,7 @@ class TelemetryIntake:
         """Make a sample of a call, or count it under a prompt that no deck has.
 
         Args:
-            source_id: the same for the same call, such as the id of its answer.
+            source_id: the same for the same call, such as the id of its row.
             deck_id: the deck that it is to be of; the deck with its system prompt without one, or
                 where that one is archived, deleted or another organisation's.
             request: a request for a chat completion, as OpenAI has it; so with ``response``.

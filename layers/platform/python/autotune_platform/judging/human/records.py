@@ -17,6 +17,8 @@ _REVIEW = "review"
 _BY_STATE = "reviewsByState"
 _ATTEMPTS = 8
 _PAGE = 100
+# Of a page of one task's reviews; each look is a query.
+_LOOKED_AT_ONCE, _MOST_LOOKS = 500, 4
 # Reviews of others that one search for a free one passes over.
 _MOST_PAGES = 40
 
@@ -133,19 +135,38 @@ class ReviewRecords:
         raise UnavailableError("a review is busy", retry_after_seconds=1)
 
     def of_organization(
-        self, organization_id: str, *, state: ReviewState, limit: int, next_token: str | None
+        self,
+        organization_id: str,
+        *,
+        state: ReviewState,
+        task_id: str | None = None,
+        limit: int,
+        next_token: str | None,
     ) -> tuple[list[ReviewSummary], str | None]:
         """Return a page of an organisation's reviews in one state, the oldest first.
+
+        Args:
+            task_id: only those of this task. The index has state and time: tasks are compared, of
+                2,000 reviews a page, which so may be short, even empty, with more to come.
 
         Raises:
             InvalidRequestError: ``next_token`` is not from this list.
         """
         partition = _partition(organization_id, state)
         after = None if next_token is None else _position(partition, next_token)
-        page = next(self._pages(partition, limit=limit, after=after))
-        last = page.last_key
-        token = encode_cursor(state, last["review_time"], last["pk"]) if last else None
-        return [_summary(item) for item in page.items], token
+        size, most = (limit, 1) if task_id is None else (_LOOKED_AT_ONCE, _MOST_LOOKS)
+        found: list[ReviewSummary] = []
+        last: Item | None = None
+        for page in islice(self._pages(partition, limit=size, after=after), most):
+            last = page.last_key
+            for item in page.items:
+                if task_id in {None, item["task_id"]}:
+                    found.append(_summary(item))
+                if len(found) == limit and item is not page.items[-1]:
+                    return found, encode_cursor(state, item["review_time"], item["pk"])
+            if len(found) == limit:
+                break
+        return found, encode_cursor(state, last["review_time"], last["pk"]) if last else None
 
     def open_of(self, organization_id: str) -> Iterator[ReviewSummary]:
         """Yield an organisation's open reviews, the oldest first, as the index has them."""

@@ -37,7 +37,7 @@ _RETRY_AFTER_SECONDS: Final = 2
 class Listener(Protocol):
     """Hears of each answer that was passed through, once it is stored and paid."""
 
-    def answered(self, row: Row, response: Mapping[str, Any]) -> None:
+    def answered(self, row: Row) -> None:
         """Hear of an answer; what goes wrong with that is raised to nobody."""
 
 
@@ -112,7 +112,7 @@ class CompatibleChats:
         if isinstance(outcome, Refusal):
             raise NoAnswerError(outcome, request_id=row.id)
         response = outcome.document or {}
-        self.listener.answered(row, response)
+        self.listener.answered(row)
         passed = _passed(asked, response, row.id)
         if len(json.dumps(passed.content, ensure_ascii=False).encode()) > _MOST_ANSWER_BYTES:
             raise AnswerTooLargeToPassError(

@@ -1,0 +1,142 @@
+"""How far graders of decks agree with people: part of ``client.decks.labels``."""
+
+from typing import Unpack
+
+from autotune.client.calls import Call, CallOptions, Listing, call, listing, returning
+from autotune.protocol import deck_agreement as measures
+
+_agreement = returning(measures.AgreementResponse, lambda answer: answer.agreement)
+_means = returning(measures.DeckMeansResponse, lambda answer: answer.means)
+_patterns = returning(measures.DeckPatternsResponse, lambda answer: answer.patterns)
+_disagreements = returning(
+    measures.DisagreementList, lambda page: (page.disagreements, page.next_token)
+)
+
+
+def means(
+    deck_id: str,
+    grader_id: str,
+    *,
+    model: str | None = None,
+    version: int | None = None,
+    deck_version: int | None = None,
+    **options: Unpack[CallOptions],
+) -> Call[measures.DeckMeans]:
+    """Read the mean level that people would give to held-out samples, corrected by their labels.
+
+    Args:
+        model: only what this model wrote.
+        version: of the grader; the current one without it.
+        deck_version: only samples with the system prompt of this version of the deck; of the
+            current one without it.
+
+    Raises:
+        NotFoundError: there is no such deck or grader in this organisation.
+    """
+    query = {**_versions(version, deck_version), "model": model}
+    path = ("decks", deck_id, "graders", grader_id, "means")
+    return call("GET", *path, read=_means, query=query, **options)
+
+
+def agreement(
+    deck_id: str,
+    grader_id: str,
+    *,
+    version: int | None = None,
+    deck_version: int | None = None,
+    **options: Unpack[CallOptions],
+) -> Call[measures.Agreement]:
+    """Read how far a version of a grader agrees with people, on drawn held-out samples.
+
+    The first reading of a version spends a look at the labels, which makes the intervals of later
+    versions wider; the first version that is looked at is free.
+
+    Args:
+        version: of the grader; the current one without it.
+        deck_version: only samples with the system prompt of this version of the deck; of the
+            current one without it.
+
+    Raises:
+        NotFoundError: there is no such deck or grader in this organisation.
+    """
+    return call(
+        "GET",
+        "decks",
+        deck_id,
+        "graders",
+        grader_id,
+        "agreement",
+        read=_agreement,
+        query=_versions(version, deck_version),
+        **options,
+    )
+
+
+def _versions(version: int | None, deck_version: int | None) -> dict[str, str | None]:
+    return {
+        "version": None if version is None else str(version),
+        "deckVersion": None if deck_version is None else str(deck_version),
+    }
+
+
+def disagreements(
+    deck_id: str,
+    grader_id: str,
+    *,
+    version: int | None = None,
+    about: measures.DisagreementAbout = "levels",
+    truth: int | None = None,
+    score: int | None = None,
+    page_size: int | None = None,
+    **options: Unpack[CallOptions],
+) -> Listing[measures.Disagreement]:
+    """Walk through samples of the development half on which judge and people differ, widest first.
+
+    Args:
+        version: of the grader; the current one without it.
+        about: ``applicability`` for samples to which the question applies by judge or people alone.
+        truth: with this true level alone.
+        score: with this level of the judge alone.
+        page_size: samples fetched at a time, 1 to 200.
+
+    Raises:
+        NotFoundError: there is no such deck or grader in this organisation.
+    """
+    given = {"version": version, "about": about, "truth": truth, "score": score}
+    query = {name: None if value is None else str(value) for name, value in given.items()}
+    return listing(
+        "decks",
+        deck_id,
+        "graders",
+        grader_id,
+        "disagreements",
+        read=_disagreements,
+        page_size=page_size,
+        query=query,
+        **options,
+    )
+
+
+def patterns(
+    deck_id: str, grader_id: str, *, version: int | None = None, **options: Unpack[CallOptions]
+) -> Call[measures.DeckPatterns]:
+    """Read where a version of a grader errs more than chance explains, on the development half.
+
+    Args:
+        version: the current one without it.
+
+    Raises:
+        NotFoundError: there is no such deck or grader in this organisation.
+    """
+    query = {"version": None if version is None else str(version)}
+    return call(
+        "GET",
+        "decks",
+        deck_id,
+        "graders",
+        grader_id,
+        "patterns",
+        read=_patterns,
+        query=query,
+        **options,
+    )
