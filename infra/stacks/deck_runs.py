@@ -90,7 +90,6 @@ class DeckRuns(Construct):
         self._add_sweep(environment)
         self._add_api(http)
         self._add_edits(http)
-        self._add_prompt_edits(http)
 
     def _create_work(self) -> ServiceFunction:
         functions = self._stack.shared.config.slow_functions or None
@@ -206,26 +205,8 @@ class DeckRuns(Construct):
         self._stack.grant_orders(edits)
         self._ledger.grant_start(edits)
         self.workflow.state_machine.grant_start_execution(edits.function)
-        http.api.route(edits, paths=resource_paths("decks/{deckId}/graders/{graderId}/edits"))
-
-    def _add_prompt_edits(self, http: HttpStack) -> None:
-        """Routes edits of system prompts: versions of the deck, runs, and what numpy measures."""
-        edits = self._stack.create_api(
-            "DeckPromptEditsApi",
-            module="prompt_edits_api",
-            environment={**self._environment, **self._starting},
-            computes=True,
-        )
-        data = self._stack.shared.data
-        data.decks.grant_read(edits.function, "BatchGetItem", "GetItem", "Query")
-        # A version of the deck, the edit and its looks, and the run; what a run is of is beside it.
-        data.decks.grant_write(edits.function, "PutItem", keys=DECKS)
-        data.decks.grant_write(edits.function, "BatchWriteItem", keys=RUNS)
-        for keys in (DECKS, COUNTED_DECKS):
-            data.decks.grant_write(edits.function, "UpdateItem", keys=keys)
+        # An edited system prompt is a version of its deck.
         data.decks.grant_write(edits.function, "PutItem", keys=PROMPTS)
         data.decks.grant_write(edits.function, "PutItem", "UpdateItem", keys=TEMPLATES)
-        data.content.grant_read(edits.function, names=OF_DECKS)
-        data.budgets.grant_read(edits.function, "BatchGetItem", "GetItem", keys=MONEY)
-        self.workflow.state_machine.grant_start_execution(edits.function)
-        http.api.route(edits, paths=resource_paths("decks/{deckId}/prompt-edits"))
+        for of in ("graders/{graderId}/edits", "prompt-edits"):
+            http.api.route(edits, paths=resource_paths(f"decks/{{deckId}}/{of}"))

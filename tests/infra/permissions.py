@@ -292,21 +292,12 @@ EXPECTED = {
     | table("Decks", "PutItem", keys="grd_*")
     | table("Decks", "BatchWriteItem", keys="drn_*")
     | table("Decks", "UpdateItem", keys="org_*#decks")
+    | table("Decks", "PutItem", keys="org_*#prompt#*")
+    | table("Decks", "PutItem", "UpdateItem", keys="org_*#templates")
     | bucket("Content", "GetObject", names="dck_*")
     | found_in("Content")
     | ORDERS
     | start("SubmitLlmBatch")
-    | start("WorkDeckRun"),
-    "DeckPromptEditsApi": API
-    | table("Decks", "BatchGetItem", "GetItem", "Query")
-    | table("Decks", "PutItem", "UpdateItem", keys="dck_*")
-    | table("Decks", "BatchWriteItem", keys="drn_*")
-    | table("Decks", "UpdateItem", keys="org_*#decks")
-    | table("Decks", "PutItem", keys="org_*#prompt#*")
-    | table("Decks", "PutItem", "UpdateItem", keys="org_*#templates")
-    | table("Budgets", "BatchGetItem", "GetItem", keys="money#*")
-    | bucket("Content", "GetObject", names="dck_*")
-    | found_in("Content")
     | start("WorkDeckRun"),
     "AdvanceDeckRun": ENCRYPT
     | ORDERS

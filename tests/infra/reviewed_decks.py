@@ -9,7 +9,6 @@ RARELY_CALLED_OF_DECKS = {
     "AdvanceDeckRun": "has samples of decks judged (tests/component/decks)",
     "SweepDeckRuns": "redrives runs of decks that are lost (tests/component/decks)",
     "DeckEditsApi": "edits rubrics of decks, and measures edits (tests/component/decks)",
-    "DeckPromptEditsApi": "edits system prompts, and measures that (tests/component/decks)",
     "DeckMeasuresApi": "measures how far judges agree with people (tests/component/decks)",
     "DecksApi": "makes and shows decks (tests/component/decks)",
     "SamplesApi": "takes in and shows samples of decks (tests/component/decks)",
@@ -85,24 +84,13 @@ OF_DECKS = (
         "Admins say what is captured (tests/component/decks).",
     ),
     *rare(
-        "DeckPromptEditsApi",
+        "DeckEditsApi",
         """
-        dynamodb:BatchGetItem Budgets money#*
-        dynamodb:BatchGetItem Decks
-        dynamodb:BatchWriteItem Decks drn_*
-        dynamodb:GetItem Budgets money#*
-        dynamodb:GetItem Decks
-        dynamodb:PutItem Decks dck_*
         dynamodb:PutItem Decks org_*#prompt#*
         dynamodb:PutItem Decks org_*#templates
-        dynamodb:Query Decks
-        dynamodb:UpdateItem Decks dck_*
-        dynamodb:UpdateItem Decks org_*#decks
         dynamodb:UpdateItem Decks org_*#templates
-        s3:GetObject Content/content/*
-        states:StartExecution WorkDeckRun
         """,
-        "Prompts are edited, answered and measured (tests/component/decks/test_prompt_edits.py).",
+        "An edited prompt is a version of its deck (tests/component/decks/test_prompt_edits.py).",
     ),
     *rare(
         "AdvanceDeckRun",

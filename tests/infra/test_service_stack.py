@@ -51,7 +51,6 @@ FUNCTIONS = {
     "EraseDecks": ("functions.decks.erase_decks", 300),
     "DeckRunsApi": ("functions.decks.runs_api", 29),
     "DeckEditsApi": ("functions.decks.edits_api", 29),
-    "DeckPromptEditsApi": ("functions.decks.prompt_edits_api", 29),
     "AdvanceDeckEdits": ("functions.decks.advance_deck_edits", 120),
     "AdvanceDeckRun": ("functions.decks.advance_deck_run", 300),
     "SweepDeckRuns": ("functions.decks.sweep_runs", 60),
@@ -77,7 +76,7 @@ WITH_OIDC = {"OidcApi": ("functions.access.oidc_api", 29)}
 
 # They write Parquet and TFRecord, and have the layer that this takes.
 WRITE_RECORDS = {"ScoreExportApi", "WriteExport"}
-COMPUTE = {"AdvanceDeckEdits", "DeckEditsApi", "DeckMeasuresApi", "DeckPromptEditsApi"}
+COMPUTE = {"AdvanceDeckEdits", "DeckEditsApi", "DeckMeasuresApi"}
 
 # They do the same to thousands of things, several at once.
 WHOLE_PROCESSOR = {"DeleteOrganization", "FollowChanges", "SweepBatches"}

@@ -10,6 +10,7 @@ from autotune_platform.decks.prompting.deciding import PromptDeciding
 from autotune_platform.decks.prompting.inputs import PromptInputs
 from autotune_platform.decks.prompting.repository import PromptEditRepository
 from autotune_platform.decks.prompting.service import PromptEditService
+from autotune_platform.wiring.deck_edits import DeckEditParts
 from autotune_platform.wiring.deck_runs import DeckRunApiParts
 
 if TYPE_CHECKING:
@@ -45,3 +46,7 @@ class PromptEditParts(DeckRunApiParts):
             results=self.deck_results_repository,
             held_out=self.held_out,
         )
+
+
+class EditApiParts(DeckEditParts, PromptEditParts):
+    """What serves edits of rubrics and of system prompts."""
