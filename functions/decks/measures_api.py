@@ -7,6 +7,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Query
 
 from autotune.protocol.deck_agreement import (
     AgreementResponse,
+    DeckMeansRequest,
     DeckMeansResponse,
     DeckPatternsResponse,
     DisagreementAbout,
@@ -109,7 +110,8 @@ def read_deck_means(
     """Return the mean level that people would give to what a model wrote, or to all samples.
 
     It is estimated from the judge's levels and the labels of the held-out half, of samples that
-    have the system prompt of one version of the deck: the current one if none is named.
+    have the system prompt of one version of the deck: the current one if none is named. It spends
+    nothing: a version without a look at these labels is refused, and POST spends its look.
     """
     app.require_known_parameters()
     found = parts().means.of(
@@ -119,6 +121,27 @@ def read_deck_means(
         version=version,
         model=model,
         deck_version=deck_version,
+        spend=False,
+    )
+    return DeckMeansResponse(means=found)
+
+
+@app.post(f"{_GRADER}/means", tags=["decks"])
+def spend_deck_means(
+    deck_id: str, deck_grader_id: str, body: DeckMeansRequest
+) -> DeckMeansResponse:
+    """Return the means as GET does, and spend the version's look where it has none.
+
+    The first version that is looked at is free; the intervals of later ones become wider.
+    """
+    found = parts().means.of(
+        app.caller,
+        deck_id,
+        deck_grader_id,
+        version=body.version,
+        model=body.model,
+        deck_version=body.deck_version,
+        spend=True,
     )
     return DeckMeansResponse(means=found)
 

@@ -257,7 +257,9 @@ class DecksStack(DomainStack):
         table.grant_write(measures.function, "BatchWriteItem", keys=GRADERS)
         # Looks at held-out labels are spent by reading, and what is published is noted.
         table.grant_write(measures.function, "PutItem", "UpdateItem", keys=DECKS)
-        for name in ("agreement", "disagreements", "means", "patterns"):
+        # Means are read by GET, and spend a look by POST.
+        http.api.route(measures, paths=[f"/api/v1/{OF_GRADER}/means"])
+        for name in ("agreement", "disagreements", "patterns"):
             http.api.route(
                 measures,
                 paths=[f"/api/v1/{OF_GRADER}/{name}"],

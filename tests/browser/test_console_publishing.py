@@ -149,11 +149,12 @@ def test_the_three_means_stand_beside_each_other_once_somebody_asks(console, dec
     deck.label(deck.grader_id)
     page = console.open(published(deck))
     expect(page.get_by_role("region", name="Means")).to_have_count(0)
-    assert not console.served.count("GET .*/means")
-    page.get_by_role("link", name="Show the means").click()
+    assert not console.served.count("[A-Z]+ .*/means")
+    path = f"{deck.path}/graders/{deck.grader_id}/means"
+    assert deck.platform.call("GET", path).status == 409, "no look is spent yet"
+    page.get_by_role("button", name="Show the means").click()
     rows = page.get_by_role("region", name="Means").locator("tbody tr")
     expect(rows).to_have_count(3)
-    path = f"{deck.path}/graders/{deck.grader_id}/means"
     found = deck.platform.call("GET", path).json["means"]
     naive, corrected, labels = texts_of(rows)
     assert naive[1] == difference(found["naive"])

@@ -367,6 +367,7 @@ OF_DECKS = (
         """
         dynamodb:DeleteItem Decks drn_*
         dynamodb:DeleteItem Decks grd_*
+        dynamodb:GetItem Decks dck_*
         dynamodb:PutItem Decks dck_*
         dynamodb:UpdateItem Decks org_*#decks
         states:StartExecution WorkDeckRun

@@ -108,7 +108,7 @@ ROUTES = {
     "GET /api/v1/decks/{deckId}/graders/{graderId}/agreement": "DeckMeasuresApi",
     "GET /api/v1/decks/{deckId}/graders/{graderId}/disagreements": "DeckMeasuresApi",
     "GET /api/v1/decks/{deckId}/graders/{graderId}/patterns": "DeckMeasuresApi",
-    "GET /api/v1/decks/{deckId}/graders/{graderId}/means": "DeckMeasuresApi",
+    "ANY /api/v1/decks/{deckId}/graders/{graderId}/means": "DeckMeasuresApi",
     "POST /api/v1/decks/{deckId}/graders/{graderId}/publish": "DeckMeasuresApi",
 }
 

@@ -56,10 +56,12 @@ class Measured(SimpleNamespace):
     statuses: dict[str, int]
 
 
-def measure(parser: str, *, environment: dict[str, str] | None = None) -> Measured:
-    """Return what a parser takes, in a process of its own."""
+def measure(
+    parser: str, *, fields: int = FIELDS_OF_A_ROUTE, environment: dict[str, str] | None = None
+) -> Measured:
+    """Return what a parser takes, in a process of its own; some fields of a route are hostile."""
     done = subprocess.run(
-        [sys.executable, "-m", "tests.security.peaks", parser],
+        [sys.executable, "-m", "tests.security.peaks", parser, str(fields)],
         cwd=ROOT,
         env=environment,
         capture_output=True,
@@ -70,9 +72,9 @@ def measure(parser: str, *, environment: dict[str, str] | None = None) -> Measur
     return Measured(**json.loads(done.stdout.splitlines()[-1]))
 
 
-def drawn(fields: list[str]) -> list[str]:
+def drawn(fields: list[str], number: int) -> list[str]:
     """Return some of a route's fields, by the seed; all of them where there are few."""
-    return Random(SEED).sample(fields, min(len(fields), FIELDS_OF_A_ROUTE))
+    return Random(SEED).sample(fields, min(len(fields), number))
 
 
 def _peak_mb() -> float:
@@ -88,7 +90,7 @@ def _cpu_seconds() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def _api(name: str) -> Iterator[Any]:
+def _api(name: str, number: int) -> Iterator[Any]:
     """Send hostile bodies to every route of a function, as far as the service behind it."""
     from autotune_platform.access.models import Caller
     from autotune_platform.runtime.errors import UnavailableError
@@ -119,7 +121,7 @@ def _api(name: str) -> Iterator[Any]:
         if not route.dependant.body_params:
             continue
         (body,) = route.dependant.body_params
-        fields = drawn(field_paths(body._type_adapter.json_schema(by_alias=True)))
+        fields = drawn(field_paths(body._type_adapter.json_schema(by_alias=True)), number)
         path = route.openapi_path.replace("{", "").replace("}", "")
         most_values = getattr(body.type_, "most_values", 0) or 100_000
         for sent in _batches() if path.endswith("/batch") else ():
@@ -248,10 +250,10 @@ def _cursor(_: str) -> Iterator[Any]:
             yield "refused", 0
 
 
-def _of(parser: str) -> Iterator[Any]:
+def _of(parser: str, fields: int) -> Iterator[Any]:
     kind, _, name = parser.partition(":")
     if kind == "api":
-        return _api(name)
+        return _api(name, fields)
     if kind == "reward":
         return _reward(name)
     if kind == "cursor":
@@ -266,8 +268,8 @@ def _of(parser: str) -> Iterator[Any]:
     }[parser]()
 
 
-def _measure_here(parser: str) -> dict[str, Any]:
-    found = _of(parser)
+def _measure_here(parser: str, fields: int) -> dict[str, Any]:
+    found = _of(parser, fields)
     next(found)
     base, started, largest = _peak_mb(), _cpu_seconds(), 0
     statuses: dict[str, int] = {}
@@ -285,7 +287,7 @@ def _measure_here(parser: str) -> dict[str, Any]:
 
 if __name__ == "__main__":
     if sys.argv[1:]:
-        print(json.dumps(_measure_here(sys.argv[1])))
+        print(json.dumps(_measure_here(sys.argv[1], int(sys.argv[2]))))
     else:
         print(f"{'parser':22} {'base MB':>8} {'peak MB':>8} {'largest error':>14}  answers")
         for one in PARSERS:

@@ -125,13 +125,20 @@ def test_a_port_of_a_system_service(monkeypatch: pytest.MonkeyPatch) -> None:
     finds("addresses", "only public addresses are connected to")
 
 
+def only_routes_below(monkeypatch: pytest.MonkeyPatch, path: str) -> None:
+    """Have the routes' fuzzer draw some of them alone: of all it draws each once in minutes."""
+    known = [one for one in routes_fuzzing.operations() if one[1].startswith(path)]
+    assert known
+    monkeypatch.setattr(routes_fuzzing, "operations", lambda: known)
+
+
 def test_a_handler_that_raises(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: Any, **__: Any) -> Any:
         raise KeyError("name")
 
-    # Of a good two hundred routes a short run of another seed may leave this one out.
     monkeypatch.setattr(access.AccessService, "list_keys", broken)
-    finds("routes", "no request breaks the API", cases=2_000)
+    only_routes_below(monkeypatch, "/api/v1/keys")
+    finds("routes", "no request breaks the API", cases=40)
 
 
 def test_a_handler_that_logs_what_came(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,7 +160,8 @@ def test_a_handler_that_prints_a_secret(monkeypatch: pytest.MonkeyPatch) -> None
         return genuine(self, token)
 
     monkeypatch.setattr(rewards.RewardUrlService, "prove", talkative)
-    finds("routes", "no secret is logged")
+    only_routes_below(monkeypatch, "/r/")
+    finds("routes", "no secret is logged", cases=40)
 
 
 def test_errors_without_fields(monkeypatch: pytest.MonkeyPatch) -> None:

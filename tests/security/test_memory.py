@@ -19,7 +19,8 @@ MOST_ERROR_BYTES = 16_000
 
 @pytest.mark.parametrize("parser", PARSERS)
 def test_what_a_parser_takes_is_bounded(parser: str) -> None:
-    taken = measure(parser)
+    # ``make memory`` takes more fields of each route.
+    taken = measure(parser, fields=1)
     assert taken.statuses, "nothing hostile was sent"
     assert taken.peak_mb < MOST_MB, vars(taken)
     assert taken.largest_answer < MOST_ERROR_BYTES, vars(taken)

@@ -18,6 +18,7 @@ __all__ = [
     "DESKTOP",
     "PHONE",
     "Console",
+    "cut",
     "faults_of_access",
     "overflow",
     "press_to_go",
@@ -28,6 +29,16 @@ __all__ = [
 
 AXE = browsers.PACKAGE / "node_modules" / "axe-core" / "axe.min.js"
 _SERIOUS = ("serious", "critical")
+_CUT = """() => {
+  const isOut = (tab) => {
+    const [own, row] = [tab, tab.parentElement].map((it) => it.getBoundingClientRect());
+    return own.left < row.left - 1 || own.right > row.right + 1;
+  };
+  const heads = [...document.querySelectorAll("main th")];
+  const tabs = [...document.querySelectorAll("main .tabs [aria-current]")];
+  return [...heads.filter((it) => it.scrollWidth > it.clientWidth), ...tabs.filter(isOut)]
+    .map((it) => it.textContent);
+}"""
 # On a machine that does much else a page takes longer than a reader would wait.
 PATIENCE_SECONDS = 30.0
 
@@ -134,6 +145,12 @@ def overflow(page: Page) -> int:
     """Return by how many pixels a page is wider than its window."""
     width: int = page.evaluate("document.documentElement.scrollWidth - innerWidth")
     return width
+
+
+def cut(page: Page) -> list[str]:
+    """Return heads of columns that have no room, and titles of open tabs that are out of sight."""
+    found: list[str] = page.evaluate(_CUT)
+    return found
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from functools import cache, wraps
 from typing import Any
 
 import botocore.session
+from botocore.client import BaseClient
 from botocore.loaders import JSONFileLoader
 from botocore.model import Shape
 from moto import backend_index
@@ -47,6 +48,7 @@ _STORED_AS_SENT = frozenset(["S", "N", "BOOL", "NULL", "SS", "NS"])
 
 _urls = BaseBackend.urls.fget
 _load_file = JSONFileLoader.load_file
+_resolve_endpoint = BaseClient._resolve_endpoint_ruleset
 _cast_any = DynamoType.cast_value
 _serialize_structure = JSONSerializer._serialize_type_structure
 
@@ -56,6 +58,7 @@ def install() -> None:
     # Each test has AWS clients of its own; what describes the services is read once for all.
     JSONFileLoader.load_file = lambda _, file_path: _loaded(file_path)
     botocore.session.create_loader = cache(botocore.session.create_loader)
+    BaseClient._resolve_endpoint_ruleset = _resolved_once
     # An RSA key for every key, HMAC keys too, takes longer than all else that a test needs of AWS.
     keys.generate_private_key = cache(keys.generate_private_key)
     backend_index.backend_url_patterns = [
@@ -98,6 +101,22 @@ def _urls_of(backend: type[BaseBackend]) -> Any:
 @cache
 def _loaded(path: str) -> Any:
     return _load_file(JSONFileLoader(), path)
+
+
+def _resolved_once(
+    self: Any, model: Any, params: Any, context: Any, *more: Any, **named: Any
+) -> Any:
+    """Resolve where tables are once a client: it takes longer than to answer from them."""
+    if model.service_model.service_name != "dynamodb":
+        return _resolve_endpoint(self, model, params, context, *more, **named)
+    known = vars(self).get("_endpoint_of_tables")
+    if known is None:
+        known = _resolve_endpoint(self, model, params, context, *more, **named)
+        if "authSchemes" in known[2]:
+            return known
+        self._endpoint_of_tables = known
+    url, headers, properties = known
+    return url, dict(headers), dict(properties)
 
 
 def _serialized(self: Any, serialized: Any, value: Any, shape: Shape, key: str) -> None:

@@ -6,7 +6,10 @@ import json
 import os
 import re
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
+from types import ModuleType
 from typing import Any
 
 from tests.support.granted import as_function
@@ -160,9 +163,19 @@ def forget_processes() -> None:
     """Let the next call be the first of a new process: every cached service and client goes."""
     for name, module in list(sys.modules.items()):
         if name.startswith(("functions.", "autotune_platform")):
-            known = vars(module)
-            # What is cached is so where it is made; to look everywhere takes milliseconds.
-            if "cache" in known or "lru_cache" in known:
-                for member in list(known.values()):
-                    if hasattr(type(member), "cache_clear"):
-                        member.cache_clear()
+            for forget in _caches_of(module):
+                forget()
+
+
+@cache
+def _caches_of(module: ModuleType) -> list[Callable[[], None]]:
+    """What empties each cache of a module; a module has all of them once it is imported."""
+    known = vars(module)
+    # What is cached is so where it is made; to look everywhere takes milliseconds.
+    if "cache" not in known and "lru_cache" not in known:
+        return []
+    return [
+        member.cache_clear
+        for member in list(known.values())
+        if hasattr(type(member), "cache_clear")
+    ]

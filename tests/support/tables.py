@@ -10,9 +10,10 @@ import base64
 import copy
 import json
 import marshal
+import re
 import threading
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -40,6 +41,35 @@ dynamodb._tokenize = lambda expression: list(_tokens(expression))
 dynamodb._condition_syntax_error = cache(dynamodb._condition_syntax_error)
 dynamodb._check_redundant_parens = lambda tokens, *slot: _redundant(tuple(tokens), *slot)
 dynamodb._check_reserved_keyword_usage = lambda tokens: _reserved(tuple(tokens))
+dynamodb._number_size_bytes = lru_cache(10_000)(dynamodb._number_size_bytes)
+_evaluate = dynamodb._evaluate_condition
+_BEGINS = re.compile(r"(#?\w+) = (:\w+)(?: AND begins_with\((#?\w+), (:\w+)\))?")
+
+
+@cache
+def _key_condition(expression: str) -> tuple[str, ...] | None:
+    """Return the references of a condition on keys of the commonest form: names and values."""
+    matched = _BEGINS.fullmatch(expression)
+    return matched and tuple(one for one in matched.groups() if one)
+
+
+def _evaluated(
+    expression: str, item: Any, values: Any, names: Any, slot: str = "ConditionExpression"
+) -> Any:
+    """Compare keys as they are; MiniStack reads the condition anew for each item of a partition."""
+    known = _key_condition(expression) if slot == "KeyConditionExpression" else None
+    if known is None:
+        return _evaluate(expression, item, values, names, slot)
+    name, value, *begins = known
+    if item.get(names.get(name, name)) != values[value]:
+        return False
+    if not begins:
+        return True
+    found = item.get(names.get(begins[0], begins[0]))
+    return found is not None and found["S"].startswith(values[begins[1]]["S"])
+
+
+dynamodb._evaluate_condition = _evaluated
 
 
 class RefusalError(Exception):
@@ -82,7 +112,7 @@ class SavedTables:
         """Have the tables hold the same, and nothing else; streams begin anew."""
         with _lock:
             dynamodb.reset()
-            dynamodb.load_persisted_state(copy.deepcopy(self._state))
+            dynamodb.load_persisted_state(_copied(self._state))
 
 
 def done(name: str, asked: dict[str, Any]) -> dict[str, Any]:

@@ -39,7 +39,7 @@ export function Patterns({ deckId, id, query }) {
 function Errors({ errors }) {
   const columns = [
     { name: "what", title: "Of samples with", width: 14, cell: ({ factor, value }) => (factor === "all" ? "all" : `${words(factor)}: ${value}`) },
-    { name: "mean", title: "Judge is too high by", width: 8, numeric: true, cell: (one) => difference(one.meanError) },
+    { name: "mean", title: "Judge is too high by", width: 10, numeric: true, cell: (one) => difference(one.meanError) },
     { name: "interval", title: "Interval", width: 12, cell: (one) => intervalText(one, difference) },
     { name: "n", title: "Samples", width: 6, numeric: true, cell: (one) => count(one.n) },
     { name: "q", title: "q", width: 5, numeric: true, cell: (one) => score(one.q) },

@@ -110,21 +110,28 @@ function Calibration({ grader: { status, calibration, uncalibratedBecause }, ask
 
 function Means({ of, path, which, query }) {
   const { version, model } = query;
-  const isShown = query.means === "shown";
-  const { data, problem, again } = useApi(isShown ? `${of}/means` : null, { version, model });
-  const found = data?.means;
-  const choose = (name) => (value) => go(path, { ...query, [name]: value });
+  // Not in the address: whoever follows a link, or reads a page again, spends nothing.
+  const [found, setFound] = useState(null);
+  const { act, problem, busy } = useAct();
+  const isShown = found !== null;
+  const ask = async (chosen) => {
+    const body = { version: chosen ? Number(chosen) : undefined, model };
+    const answer = await act(() => send("POST", `${of}/means`, body));
+    if (answer) setFound(answer.means);
+  };
+  const choose = (chosen) => {
+    setFound(null); // each version has a look of its own
+    go(path, { ...query, version: chosen });
+  };
   return html`
     <${Section} title="Mean level of the held-out half">
       <p class="note">What people would say on average: by the judge alone, corrected by their labels, and by the labels alone. ${!isShown && "Looking at it spends the version’s look at the held-out labels, where it has none yet."}</p>
-      ${!isShown && html`<a class="button" href=${link(path, { ...query, means: "shown" })}>Show the means</a>`}
-      ${isShown && html`
-        <div class="filters">
-          <${Field} label="Version" name="version" value=${version ?? ""} onInput=${choose("version")} options=${acceptedOptions(which)} problem=${problem} />
-        </div>
-        <${Trouble} problem=${problem} again=${again} />
-        ${!found && !problem && html`<${FactsToCome} />`}
-        ${found && html`<${ThreeMeans} found=${found} />`}`}
+      <div class="filters">
+        <${Field} label="Version" name="version" value=${version ?? ""} onInput=${choose} options=${acceptedOptions(which)} problem=${problem} />
+      </div>
+      <${Trouble} problem=${problem} />
+      ${!isShown && html`<button type="button" disabled=${busy} onClick=${() => ask(version)}>Show the means</button>`}
+      ${isShown && html`<${ThreeMeans} found=${found} />`}
     <//>
   `;
 }

@@ -26,7 +26,7 @@ export function Unmatched() {
     { name: "calls", title: "Calls", width: 5, numeric: true, cell: ({ calls }) => count(calls) },
     { name: "last", title: "Last seen", width: 7, cell: ({ lastSeenAt }) => html`<${Time} at=${lastSeenAt} relative />` },
     { name: "actions", title: "", width: 8, cell: (one) => html`<button type="button" aria-label=${`Dismiss ${one.id}`} onClick=${() => setAsked(one)}>Dismiss</button>` },
-    { name: "tied", title: "Decks that have it equally well", width: 10, numeric: true, cell: ({ tiedDeckIds }) => count(tiedDeckIds.length) },
+    { name: "tied", title: "Tied decks", width: 6, numeric: true, cell: ({ tiedDeckIds }) => count(tiedDeckIds.length) },
     { name: "characters", title: "Characters", width: 6.5, numeric: true, cell: ({ characters }) => count(characters) },
     { name: "first", title: "First seen", width: 7, cell: ({ firstSeenAt }) => html`<${Time} at=${firstSeenAt} relative />` },
   ];
@@ -54,7 +54,7 @@ export function UnmatchedPrompt({ id }) {
           ["Calls", count(prompt.calls)],
           ["First seen", html`<${Time} at=${prompt.firstSeenAt} />`],
           ["Last seen", html`<${Time} at=${prompt.lastSeenAt} />`],
-          ["Decks that have it equally well", prompt.tiedDeckIds.length > 0 && prompt.tiedDeckIds.map((deckId) => html`<a key=${deckId} href=${link(["decks", deckId])}><code>${deckId}</code></a> `)],
+          ["Decks that have it equally well", prompt.tiedDeckIds.length === 0 ? null : prompt.tiedDeckIds.map((deckId) => html`<a key=${deckId} href=${link(["decks", deckId])}><code>${deckId}</code></a> `)],
         ]} />
         <pre class="body text" tabindex="0" role="region" aria-label="System prompt">${prompt.systemPrompt}</pre>
         <${MakeDeck} prompt=${prompt} />

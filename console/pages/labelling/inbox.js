@@ -51,7 +51,7 @@ function Views({ path, task }) {
 function Progress({ progress, left }) {
   if (!progress) return null;
   const half = (label, it) => html`
-    <${Meter} label=${label} most=${it.samples} whole=${`${count(it.samples)} samples`} parts=${[{ name: "rated", value: it.rated, text: count(it.rated) }]} />`;
+    <${Meter} label=${label} most=${it.samples} whole=${it.samples === 1 ? "1 sample" : `${count(it.samples)} samples`} parts=${[{ name: "rated", value: it.rated, text: count(it.rated) }]} />`;
   return html`
     <div class="meters labelled">${half("Held out", progress.holdout)}${half("Development", progress.development)}</div>
     <p class="hint">${count(left)} left for you, ${count(progress.toAdjudicate)} to adjudicate.</p>

@@ -96,7 +96,7 @@ function Prices({ prices }) {
   const columns = [
     { name: "id", title: "Model", width: 14 },
     ...[["inputUsd", "Input"], ["cachedInputUsd", "Cached input"], ["outputUsd", "Output"], ["batchInputUsd", "Batch input"], ["batchOutputUsd", "Batch output"]]
-      .map(([name, title]) => ({ name, title, width: 7, numeric: true, cell: usd(name) })),
+      .map(([name, title]) => ({ name, title, width: 8, numeric: true, cell: usd(name) })),
   ];
   return html`
     <${Section} title="Prices of its own, for a million tokens">

@@ -116,6 +116,7 @@ EXPECTED = {
     "PUT /api/v1/decks/<deck_id>/graders/<deck_grader_id>/truth/<sample_id>": "O-OO",
     "GET /api/v1/decks/<deck_id>/graders/<deck_grader_id>/agreement": "O--O",
     "GET /api/v1/decks/<deck_id>/graders/<deck_grader_id>/means": "O--O",
+    "POST /api/v1/decks/<deck_id>/graders/<deck_grader_id>/means": "O--O",
     "POST /api/v1/decks/<deck_id>/graders/<deck_grader_id>/publish": "O--O",
     "GET /api/v1/decks/<deck_id>/graders/<deck_grader_id>/disagreements": "O--O",
     "GET /api/v1/decks/<deck_id>/graders/<deck_grader_id>/patterns": "O--O",
@@ -347,6 +348,7 @@ BODIES: dict[str, dict[str, Any]] = {
         "score": 1,
     },
     "PUT /api/v1/decks/<deck_id>/graders/<deck_grader_id>/truth/<sample_id>": {"score": 1},
+    "POST /api/v1/decks/<deck_id>/graders/<deck_grader_id>/means": {},
     "POST /api/v1/decks/<deck_id>/graders/propose/estimate": {"proposer": PROPOSER},
     "POST /api/v1/decks/<deck_id>/graders/propose": {"proposer": PROPOSER},
     "POST /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits": {

@@ -95,7 +95,7 @@ def test_results_of_an_edit_are_withheld_until_it_is_measured(deck: EditedDeck) 
     held = f"{deck.path}/samples/{deck.of('holdout')[0]}/results"
     shown = deck.platform.call("GET", held).json
     assert ([one["version"] for one in shown["results"]], shown["withheld"]) == ([1], True)
-    means = deck.platform.call("GET", f"{deck.grader_path}/means", query={"version": 2})
+    means = deck.platform.call("POST", f"{deck.grader_path}/means", {"version": 2})
     assert means.status == 409, "a mean of a candidate is a look, too"
     assert deck.edit(edit_id)["effect"]["look"] == 1
     assert results(deck, version=2) == ({"development", "holdout"}, False)
@@ -165,3 +165,22 @@ def test_a_calibration_says_which_of_its_labels_chose_the_version(deck: EditedDe
     found = agreement(deck)
     assert calibration["choseVersion"] == found["choseVersion"] > 50
     assert calibration["look"] == found["look"] == edit["look"]
+
+
+def test_means_are_read_without_spending_and_spent_by_post(deck: EditedDeck) -> None:
+    graded(deck)
+    path = f"{deck.grader_path}/means"
+    listed = deck.platform.call("GET", f"{deck.grader_path}/edits").json
+    assert deck.platform.call("GET", path).status == 409
+    assert deck.platform.call("GET", f"{deck.grader_path}/edits").json == listed
+    spent = deck.platform.call("POST", path, {})
+    assert (spent.status, spent.json["means"]["look"]) == (200, 0), spent.text
+    read = deck.platform.call("GET", path)
+    assert (read.status, read.json) == (200, spent.json)
+    version_by_hand(deck, "Be fair.")
+    graded(deck)
+    assert deck.platform.call("GET", path).status == 409, "the next version has no look yet"
+    second = deck.platform.call("POST", path, {})
+    assert second.json["means"]["look"] == 1
+    assert deck.platform.call("GET", path).json == second.json
+    assert deck.platform.call("POST", path, {}).json == second.json, "again spends nothing"

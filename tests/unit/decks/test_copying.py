@@ -2,7 +2,7 @@
 
 import pytest
 
-from autotune_platform.decks.fixing.copying import copied
+from autotune_platform.decks.fixing.copying import added_runs, is_copied
 from autotune_platform.judging.rubric.conversations import SampleTexts
 
 ENGLISH = "It rained the whole day in Ulm and nobody walked the streets at all"
@@ -13,7 +13,7 @@ THAI = "วันนี้ฝนตกทั้งวันในเมือง
 
 def from_sample(text: str, added: str, *, before: str = "Is it right?") -> bool:
     sample = SampleTexts(turns=(), response=f"He said: {text}")
-    return copied([(before, before + added)], {"smp": sample}) == "smp"
+    return is_copied(added_runs([(before, before + added)]), sample)
 
 
 @pytest.mark.parametrize("text", [ENGLISH, CHINESE, JAPANESE, THAI])

@@ -16,7 +16,9 @@ from tests.judges.planted import Planted, verdict
 from tests.judges.planted_samples import RUBRIC, labelled, samples
 from tests.judges.proposals import edit, patched
 
-SIMULATIONS = 2_000
+SIMULATIONS = 700
+"""``make simulate`` runs thousands, of levels alone; these are of rubrics and texts."""
+
 LABELS = 100
 BAD = ("useless", "harmful", "copying", "abstaining")
 KINDS = (*BAD, "good")

@@ -327,6 +327,7 @@ ROUTES: Mapping[tuple[str, str], Rule] = {
     ("POST", "/api/v1/decks/<deck_id>/graders/propose/estimate"): Grant("decks", "read"),
     ("POST", "/api/v1/decks/<deck_id>/graders/propose"): Grant("decks", "update"),
     ("GET", "/api/v1/decks/<deck_id>/graders/<deck_grader_id>/means"): Grant("decks", "read"),
+    ("POST", "/api/v1/decks/<deck_id>/graders/<deck_grader_id>/means"): Grant("decks", "read"),
     ("POST", "/api/v1/decks/<deck_id>/graders/<deck_grader_id>/publish"): Grant("decks", "update"),
     ("POST", "/api/v1/decks/<deck_id>/task"): Grant("tasks", "create"),
     ("POST", "/api/v1/decks/<deck_id>/estimate"): Grant("decks", "read"),

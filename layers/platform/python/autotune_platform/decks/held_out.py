@@ -40,6 +40,21 @@ class HeldOut:
         assert look is not None, "whoever may spend has a look"
         return look
 
+    def require_spent(self, grader: DeckGrader, version: GraderVersion) -> Look:
+        """Return the look that a version has; none is spent.
+
+        Raises:
+            ConflictError: the version has none yet, or is of an edit that is not accepted.
+        """
+        require_shown(version)
+        looks = self.shared.with_others(grader.deck_id, self.looks(grader))
+        if looks.of(version.version) is None:
+            raise ConflictError(
+                f"version {version.version} has no look at the held-out labels: this figure spends "
+                "one, which POST to the same address does"
+            )
+        return self._read_now(looks, version.version)
+
     def spend_measured(self, grader: DeckGrader, version: int, measured: str) -> Look:
         """Return the look at which a version is published by some labels and judgements.
 

@@ -10,6 +10,7 @@ from autotune_platform.decks.items import COUNTS, MADE, SAMPLE, TEXT, item_of, m
 from autotune_platform.decks.models import Sample, SampleTexts, WholeSample
 from autotune_platform.decks.sample_objects import CONTENT, object_key
 from autotune_platform.runtime.errors import NotFoundError, UnavailableError
+from autotune_platform.runtime.grouping import groups
 from autotune_platform.runtime.retry import BUSY
 from autotune_platform.runtime.threads import in_parallel
 from autotune_platform.storage.expressions import Filter
@@ -31,6 +32,7 @@ _COUNTED = "samples"
 _NEW = Condition(exists=False)
 _ATTEMPTS = 5
 _CONCURRENT_OBJECTS = 8
+_READ_AT_ONCE = 20
 
 
 class PackedSample(NamedTuple):
@@ -94,19 +96,26 @@ class SampleRepository:
 
     def texts(self, samples: Iterable[Sample]) -> dict[str, SampleTexts]:
         """Return the texts of samples, by id; of those that were deleted since there are none."""
-        known = {sample.id: sample for sample in samples}
-        items = self._table.get_many((sample_id, CONTENT) for sample_id in known)
-        found: dict[str, SampleTexts] = {}
-        for (sample_id, _), item in items.items():
+        return {sample.id: texts for sample, texts in self._texts(list(samples))}
+
+    def each_texts(self, samples: Iterable[Sample]) -> Iterator[tuple[Sample, SampleTexts]]:
+        """Yield samples with their texts, of which some are read at a time, and one is unpacked."""
+        for some in groups(samples, _READ_AT_ONCE):
+            yield from self._texts(some)
+
+    def _texts(self, samples: Sequence[Sample]) -> Iterator[tuple[Sample, SampleTexts]]:
+        items = self._table.get_many((sample.id, CONTENT) for sample in samples)
+        for sample in samples:
+            item = items.get((sample.id, CONTENT))
+            if item is None:
+                continue
             body = item.get("body")
             if body is None:
-                body = self._read_object(known[sample_id])
+                body = self._read_object(sample)
             if body is not None:
                 request, response, metadata = unpack(body)
-                found[sample_id] = SampleTexts(
-                    request=request, response=response, metadata=metadata
-                )
-        return found
+                texts = SampleTexts(request=request, response=response, metadata=metadata)
+                yield sample, texts
 
     def page(
         self,

@@ -2,6 +2,7 @@
 
 from typing import Unpack
 
+from autotune.client.arguments import request_of
 from autotune.client.calls import Call, CallOptions, Listing, call, listing, returning
 from autotune.protocol import deck_agreement as measures
 
@@ -24,6 +25,9 @@ def means(
 ) -> Call[measures.DeckMeans]:
     """Read the mean level that people would give to held-out samples, corrected by their labels.
 
+    It spends the version's look at the labels where it has none, which makes the intervals of later
+    versions wider; the first version that is looked at is free.
+
     Args:
         model: only what this model wrote.
         version: of the grader; the current one without it.
@@ -33,9 +37,11 @@ def means(
     Raises:
         NotFoundError: there is no such deck or grader in this organisation.
     """
-    query = {**_versions(version, deck_version), "model": model}
+    request = request_of(
+        measures.DeckMeansRequest, version=version, model=model, deck_version=deck_version
+    )
     path = ("decks", deck_id, "graders", grader_id, "means")
-    return call("GET", *path, read=_means, query=query, **options)
+    return call("POST", *path, read=_means, body=request, **options)
 
 
 def agreement(

@@ -6,6 +6,8 @@ from autotune.protocol import types
 from autotune.protocol.coefficients import Coefficient, InsufficientBecause, NoIntervalBecause
 from autotune.protocol.deck_feedback import JudgeResult, TruthRating
 from autotune.protocol.deck_publishing import PublishedCalibration
+from autotune.protocol.decks import VersionNumber
+from autotune.protocol.llm_limits import ModelName
 
 
 class KappaEstimate(Coefficient):
@@ -256,6 +258,21 @@ class DeckPatternsResponse(types.ResponseModel):
     """Where a version of a grader errs."""
 
     patterns: DeckPatterns
+
+
+class DeckMeansRequest(types.RequestModel):
+    """Asks for means, and spends a version's look at the held-out labels where it has none.
+
+    Attributes:
+        version: of the grader; the current one without it.
+        model: only what this model wrote.
+        deck_version: only samples with the system prompt of this version of the deck; of the
+            current one without it.
+    """
+
+    version: VersionNumber | None = None
+    model: ModelName | None = None
+    deck_version: VersionNumber | None = None
 
 
 class DeckMeans(types.ResponseModel):

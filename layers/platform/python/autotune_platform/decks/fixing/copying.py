@@ -1,7 +1,7 @@
 """Words of samples in a rubric: a judge that reads them there knows the sample, and no rule."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 
 from autotune.protocol.limits import EDIT_COPIED_WORDS
 from autotune_platform.judging.rubric.conversations import SampleTexts
@@ -32,20 +32,19 @@ def runs_of_words(text: str) -> Iterator[str]:
             first += 1
 
 
-def copied(changed: Iterable[tuple[str, str]], samples: Mapping[str, SampleTexts]) -> str | None:
-    """Return the id of a sample from which a change takes eight words in a row; None for none.
+def added_runs(changed: Iterable[tuple[str, str]]) -> set[str]:
+    """Return the runs of eight words that changed texts have, and had not before.
 
     Args:
         changed: texts as they were, and as they are.
-        samples: what must not be copied, by id.
     """
     new: set[str] = set()
     for before, after in changed:
         new |= set(runs_of_words(after)).difference(runs_of_words(before))
-    if not new:
-        return None
-    for id_, sample in samples.items():
-        texts = [sample.response, *(turn.text for turn in sample.turns)]
-        if any(run in new for text in texts for run in runs_of_words(text)):
-            return id_
-    return None
+    return new
+
+
+def is_copied(new: Collection[str], sample: SampleTexts) -> bool:
+    """Return whether a sample has one of some runs of words."""
+    texts = (sample.response, *(turn.text for turn in sample.turns))
+    return bool(new) and any(run in new for text in texts for run in runs_of_words(text))

@@ -1,13 +1,14 @@
 """Making edits: a patch is applied, and checked, before an edit of it is stored."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 
 from autotune.protocol.deck_edits import CreateEditRequest, EditChange, EditOrigin, EditPattern
 from autotune.protocol.ids import new_id
 from autotune.protocol.levels import LevelsRubric, RubricExample
 from autotune.protocol.limits import EDIT_COPIED_WORDS, MAX_EDIT_COMPARED_SAMPLES
 from autotune_platform.access.models import Caller
-from autotune_platform.decks.fixing.copying import copied
+from autotune_platform.decks.fixing.copying import added_runs, is_copied
 from autotune_platform.decks.fixing.example_erasing import ExampleEraser
 from autotune_platform.decks.fixing.models import Edit
 from autotune_platform.decks.fixing.patching import added_texts, patched
@@ -17,7 +18,7 @@ from autotune_platform.decks.labels.repository import LabelRepository
 from autotune_platform.decks.models import DeckGrader
 from autotune_platform.decks.sample_repository import SampleRepository
 from autotune_platform.decks.service import require_current
-from autotune_platform.judging.rubric.conversations import SampleTexts, sample_texts
+from autotune_platform.judging.rubric.conversations import sample_texts
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import InvalidRequestError, UnavailableError
 from autotune_platform.runtime.parts import part
@@ -75,12 +76,12 @@ class EditWriting:
             InvalidRequestError: the patch is refused.
         """
         rubric = patched(base, patch)
-        examples = [one.example.sample_id for one in patch if one.example is not None]
-        texts = self._texts(grader, [*named, *(id_ for id_ in examples if id_ is not None)])
-        _require_own_words(added_texts(base, rubric), texts, "patch")
+        forbidden = [_Added("patch", added_runs(added_texts(base, rubric)))]
         for place, change in enumerate(patch):
             if change.example is not None:
-                _require_of_sample(change.example, texts, f"patch[{place}].example")
+                field = f"patch[{place}].example"
+                forbidden.append(self._of_sample(grader, change.example, field))
+        self._require_own_words(grader, forbidden, named)
         return rubric
 
     def add(
@@ -142,47 +143,55 @@ class EditWriting:
                     field, "a sample of the development half", detail=why
                 )
 
-    def _texts(self, grader: DeckGrader, named: Iterable[str]) -> dict[str, SampleTexts]:
-        """Return texts of samples that were labelled for a grader, of both halves, and named ones.
+    def _of_sample(self, grader: DeckGrader, example: RubricExample, field: str) -> "_Added":
+        """Require that an example is of its sample; return what is said of it beside."""
+        headers = self.samples.headers(grader.deck_id, [example.sample_id or ""])
+        texts = [*self.samples.each_texts(headers.values())]
+        if not texts:
+            raise InvalidRequestError.of_field(
+                f"{field}.sampleId", "a sample of the development half"
+            )
+        ((sample, stored),) = texts
+        own = sample_texts(stored.request, stored.response)
+        asked = "\n".join(turn.text for turn in own.turns)
+        for name, said, text in (
+            ("input", example.input, asked),
+            ("output", example.output, own.response),
+        ):
+            if _plain(said) not in _plain(text):
+                raise InvalidRequestError.of_field(f"{field}.{name}", "a passage of its sample")
+        new = added_runs([(f"{asked}\n{own.response}", example.explanation)])
+        return _Added(f"{field}.explanation", new, but=sample.id)
 
-        What is measured is measured on these. Of more than two thousand, the newest.
+    def _require_own_words(
+        self, grader: DeckGrader, added: Sequence["_Added"], named: Iterable[str]
+    ) -> None:
+        """Require that nothing is added that a labelled sample of either half, or a named one, has.
+
+        What is measured is measured on these. Of more than two thousand, the newest. They are
+        unpacked one by one: all of them would be two gigabytes.
         """
         labelled = sorted((one.sample_id for one in self.labels.truths(grader.id)), reverse=True)
         ids = dict.fromkeys([*named, *labelled[:MAX_EDIT_COMPARED_SAMPLES]])
         headers = self.samples.headers(grader.deck_id, ids)
-        texts = self.samples.texts(headers.values())
-        return {id_: sample_texts(one.request, one.response) for id_, one in texts.items()}
+        for sample, stored in self.samples.each_texts(headers.values()):
+            texts = sample_texts(stored.request, stored.response)
+            for one in added:
+                if sample.id != one.but and is_copied(one.runs, texts):
+                    raise InvalidRequestError.of_field(
+                        one.field,
+                        f"words of its own: no {EDIT_COPIED_WORDS} in a row from a sample",
+                        detail=f"it copies from sample {sample.id}",
+                    )
 
 
-def _require_own_words(
-    changed: Iterable[tuple[str, str]], samples: Mapping[str, SampleTexts], field: str
-) -> None:
-    found = copied(changed, samples)
-    if found is not None:
-        raise InvalidRequestError.of_field(
-            field,
-            f"words of its own: no {EDIT_COPIED_WORDS} in a row from a sample",
-            detail=f"it copies from sample {found}",
-        )
+@dataclass(frozen=True)
+class _Added:
+    """Words that a field of a patch adds, which no sample may have but one."""
 
-
-def _require_of_sample(
-    example: RubricExample, samples: Mapping[str, SampleTexts], field: str
-) -> None:
-    """Require that an example is of its sample, and that what is said of it is of no other."""
-    own = samples.get(example.sample_id or "")
-    if own is None:
-        raise InvalidRequestError.of_field(f"{field}.sampleId", "a sample of the development half")
-    asked = "\n".join(turn.text for turn in own.turns)
-    for name, said, text in (
-        ("input", example.input, asked),
-        ("output", example.output, own.response),
-    ):
-        if _plain(said) not in _plain(text):
-            raise InvalidRequestError.of_field(f"{field}.{name}", "a passage of its sample")
-    others = {id_: one for id_, one in samples.items() if id_ != example.sample_id}
-    known = f"{asked}\n{own.response}"
-    _require_own_words([(known, example.explanation)], others, f"{field}.explanation")
+    field: str
+    runs: Collection[str]
+    but: str | None = None
 
 
 def _plain(text: str) -> str:

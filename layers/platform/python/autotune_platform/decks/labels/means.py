@@ -51,16 +51,21 @@ class MeanService:
         version: int | None,
         model: str | None,
         deck_version: int | None = None,
+        spend: bool,
     ) -> wire.DeckMeans:
         """Return the mean level of what a model wrote, or of all samples, three ways.
 
         They are samples that have the system prompt of one version of the deck: of the current one
         if none is named.
 
+        Args:
+            spend: whether the version's look is spent where it has none.
+
         Raises:
             NotFoundError: there is no such deck or grader, or it is another organisation's.
             InvalidRequestError: the grader, or the deck, has no such version.
-            ConflictError: the version is of an edit that is not accepted.
+            ConflictError: the version is of an edit that is not accepted, or has no look and none
+                is to be spent.
             UnavailableError: others look at the same labels right now.
         """
         grader = self.graders.require(caller, deck_id, grader_id)
@@ -93,7 +98,10 @@ class MeanService:
         truths = {id_: one for id_, one in truths.items() if id_ not in there.late}
         others = [one for sample_id, one in results.items() if sample_id not in drawn]
         is_seen = not truths.keys().isdisjoint(results)
-        look = self.held_out.spend(grader, judged_by) if is_seen else None
+        look = None
+        if is_seen:
+            looked_at = self.held_out.spend if spend else self.held_out.require_spent
+            look = looked_at(grader, judged_by)
         confidence = confidence_of_look(0 if look is None else look.number)
         found = corrected_mean(
             *_parts(there, truths, results, others),
