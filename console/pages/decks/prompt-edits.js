@@ -44,7 +44,7 @@ export function PromptEdits({ deckId, query }) {
       actions=${current ? html`<button type="button" class="primary" onClick=${() => setAsked({ what: "new" })}>Try another prompt</button>` : null}>
       <${Trouble} problem=${deck.problem ?? problem} again=${changed} />
       ${!edits && !problem && html`<${FactsToCome} />`}
-      ${edits?.length === 0 && html`<${Empty} title="No other prompt was tried" command=${`autotune decks prompt-edits propose ${deckId} prompt.md`}>Another prompt is answered anew, labelled, and compared with the current one.<//>`}
+      ${edits?.length === 0 && html`<${Empty} title="No other prompt was tried" command=${`autotune decks prompt-edits propose ${deckId} prompt.md --connection llc_... --model MODEL`}>Another prompt is answered anew, labelled, and compared with the current one.<//>`}
       ${edits?.map((edit) => html`<${One} key=${edit.id} edit=${edit} current=${current.version} ask=${ask(edit)} />`)}
       <${Pager} path=${path} query=${query} nextToken=${data?.nextToken} />
     <//>
