@@ -11,6 +11,7 @@ import { EditGrader, NewGrader } from "./decks/grader-form.js";
 import { List } from "./decks/list.js";
 import { NewDeck } from "./decks/new-deck.js";
 import { Patterns } from "./decks/patterns.js";
+import { PromptEdits } from "./decks/prompt-edits.js";
 import { ProposeGraders } from "./decks/propose-graders.js";
 import { Published } from "./decks/published.js";
 import { Results } from "./decks/results.js";
@@ -21,7 +22,7 @@ import { Samples } from "./decks/samples.js";
 import { Unmatched, UnmatchedPrompt } from "./decks/unmatched.js";
 import { Versions } from "./decks/versions.js";
 
-const OF_DECK = { samples: { List: Samples, One: Sample }, runs: { List: Runs, One: Run }, versions: { List: Versions }, propose: { List: ProposeGraders } };
+const OF_DECK = { samples: { List: Samples, One: Sample }, runs: { List: Runs, One: Run }, versions: { List: Versions }, "prompt-edits": { List: PromptEdits }, propose: { List: ProposeGraders } };
 const OF_GRADER = { agreement: Agreement, disagreements: Disagreements, edit: EditGrader, fix: Fix, patterns: Patterns, propose: ProposeEdit, published: Published, results: Results };
 
 export const title = "Decks";

@@ -111,7 +111,7 @@ class DeckRuns(Construct):
         data.decks.grant_read(work.function, "BatchGetItem", "GetItem", "Query")
         for keys in (DECKS, RUNS, GRADERS, SAMPLES):
             data.decks.grant_write(work.function, "PutItem", keys=keys)
-        for keys in (RUNS, GRADERS, SAMPLES):
+        for keys in (DECKS, RUNS, GRADERS, SAMPLES):
             data.decks.grant_write(work.function, "DeleteItem", keys=keys)
         # What is proposed is counted by its deck, and what a run cost.
         for keys in (DECKS, COUNTED_DECKS):
@@ -119,6 +119,9 @@ class DeckRuns(Construct):
         # Judgements that fresh labels speak against suspend a calibration.
         data.registry.grant_write(work.function, "PutItem", keys=GRADERS)
         data.content.grant_read(work.function, names=OF_DECKS)
+        # Responses are stored as samples, and go again where their source went meanwhile.
+        data.content.grant_put(work.function, names=OF_DECKS)
+        data.content.grant_delete(work.function, names=OF_DECKS)
         self._stack.grant_orders(work)
         self._ledger.grant_start(work)
         return work
@@ -202,4 +205,8 @@ class DeckRuns(Construct):
         self._stack.grant_orders(edits)
         self._ledger.grant_start(edits)
         self.workflow.state_machine.grant_start_execution(edits.function)
-        http.api.route(edits, paths=resource_paths("decks/{deckId}/graders/{graderId}/edits"))
+        # An edited system prompt is a version of its deck.
+        data.decks.grant_write(edits.function, "PutItem", keys=PROMPTS)
+        data.decks.grant_write(edits.function, "PutItem", "UpdateItem", keys=TEMPLATES)
+        for of in ("graders/{graderId}/edits", "prompt-edits"):
+            http.api.route(edits, paths=resource_paths(f"decks/{{deckId}}/{of}"))

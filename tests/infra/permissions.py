@@ -292,6 +292,8 @@ EXPECTED = {
     | table("Decks", "PutItem", keys="grd_*")
     | table("Decks", "BatchWriteItem", keys="drn_*")
     | table("Decks", "UpdateItem", keys="org_*#decks")
+    | table("Decks", "PutItem", keys="org_*#prompt#*")
+    | table("Decks", "PutItem", "UpdateItem", keys="org_*#templates")
     | bucket("Content", "GetObject", names="dck_*")
     | found_in("Content")
     | ORDERS
@@ -304,13 +306,13 @@ EXPECTED = {
     | table("Registry", "GetItem")
     | table("Registry", "PutItem", keys="grd_*")
     | table("Decks", "BatchGetItem", "GetItem", "Query")
-    | table("Decks", "PutItem", "UpdateItem", keys="dck_*")
+    | table("Decks", "DeleteItem", "PutItem", "UpdateItem", keys="dck_*")
     | table("Decks", "DeleteItem", "PutItem", keys="smp_*")
     | table("Decks", "DeleteItem", "PutItem", keys="drn_*")
     | table("Decks", "DeleteItem", "PutItem", keys="grd_*")
     | table("Decks", "UpdateItem", keys="org_*#decks")
     | found_in("Content")
-    | bucket("Content", "GetObject", names="dck_*"),
+    | bucket("Content", "DeleteObject", "GetObject", "PutObject", names="dck_*"),
     "AdvanceDeckEdits": ENCRYPT
     | ORDERS
     | table("Registry", "GetItem")

@@ -85,6 +85,25 @@ OF_DECKS = (
     ),
     *rare(
         "DeckEditsApi",
+        """
+        dynamodb:PutItem Decks org_*#prompt#*
+        dynamodb:PutItem Decks org_*#templates
+        dynamodb:UpdateItem Decks org_*#templates
+        """,
+        "An edited prompt is a version of its deck (tests/component/decks/test_prompt_edits.py).",
+    ),
+    *rare(
+        "AdvanceDeckRun",
+        """
+        dynamodb:DeleteItem Decks dck_*
+        s3:DeleteObject Content/content/*
+        s3:PutObject Content/content/*
+        """,
+        "Large responses are stored, and go where their source was deleted meanwhile "
+        "(tests/component/decks/test_prompt_edits.py).",
+    ),
+    *rare(
+        "DeckEditsApi",
         "states:StartExecution SubmitLlmBatch",
         "What a model is asked for edits begins at once (tests/component/decks).",
     ),

@@ -101,6 +101,8 @@ ROUTES = {
     "ANY /api/v1/decks/{deckId}/graders/{graderId}/feedback/{proxy+}": "DeckFeedbackApi",
     "ANY /api/v1/decks/{deckId}/graders/{graderId}/truth": "DeckFeedbackApi",
     "ANY /api/v1/decks/{deckId}/graders/{graderId}/truth/{proxy+}": "DeckFeedbackApi",
+    "ANY /api/v1/decks/{deckId}/prompt-edits": "DeckEditsApi",
+    "ANY /api/v1/decks/{deckId}/prompt-edits/{proxy+}": "DeckEditsApi",
     "ANY /api/v1/decks/{deckId}/graders/{graderId}/edits": "DeckEditsApi",
     "ANY /api/v1/decks/{deckId}/graders/{graderId}/edits/{proxy+}": "DeckEditsApi",
     "GET /api/v1/decks/{deckId}/graders/{graderId}/agreement": "DeckMeasuresApi",

@@ -5,7 +5,7 @@ https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-li
 
 from infra.application import DATA_STACK_NAME, SERVICE_STACK_NAME
 
-MOST_RESOURCES = 360  # of 500, so that nobody has to cut a stack in a hurry
+MOST_RESOURCES = 380  # of 500, so that nobody has to cut a stack in a hurry
 MOST_OF_ALL_NESTED = 2_500
 MOST_PARAMETERS = MOST_OUTPUTS = 200
 DOMAINS_TO_COME = 1  # apprentice
@@ -23,7 +23,7 @@ def test_the_largest_stack_is_known(aws):
     """Whoever adds to it sees how far it has grown."""
     counts = resources(aws)
     assert max(counts, key=counts.get) == "Decks"
-    assert (counts["Decks"], counts[SERVICE_STACK_NAME]) == (180, 28)
+    assert (counts["Decks"], counts[SERVICE_STACK_NAME]) == (185, 28)
 
 
 def test_stacks_have_room_for_more_domains(aws):

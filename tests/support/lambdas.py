@@ -70,6 +70,8 @@ _BY_PATTERN = [
     ("POST", r"/api/v1/decks/[^/]+/samples(/.*)?", "functions.decks.samples_api"),
     ("GET", r"/api/v1/decks/[^/]+/samples(/.*)?", "functions.decks.samples_api"),
     ("DELETE", r"/api/v1/decks/[^/]+/samples(/.*)?", "functions.decks.samples_api"),
+    ("GET", r"/api/v1/decks/[^/]+/prompt-edits(/.*)?", "functions.decks.edits_api"),
+    ("POST", r"/api/v1/decks/[^/]+/prompt-edits(/.*)?", "functions.decks.edits_api"),
     ("GET", r"/api/v1/decks/[^/]+/labels", "functions.decks.feedback_api"),
     ("GET", r"/api/v1/tasks/[^/]+/stats", "functions.overview.api"),
     ("GET", r"/api/v1/tasks/[^/]+/comparison", "functions.completions.scores_api"),

@@ -12,6 +12,7 @@ export function DeckPage({ deckId, open, title, about, actions, children }) {
     [["decks", deckId, "samples"], "Samples"],
     [["decks", deckId, "runs"], "Runs"],
     [["decks", deckId, "versions"], "Versions"],
+    [["decks", deckId, "prompt-edits"], "Prompt edits"],
   ];
   return html`
     <${Page} title=${title} about=${about} actions=${actions}>

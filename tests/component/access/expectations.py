@@ -120,6 +120,15 @@ EXPECTED = {
     "POST /api/v1/decks/<deck_id>/graders/<deck_grader_id>/publish": "O--O",
     "GET /api/v1/decks/<deck_id>/graders/<deck_grader_id>/disagreements": "O--O",
     "GET /api/v1/decks/<deck_id>/graders/<deck_grader_id>/patterns": "O--O",
+    "POST /api/v1/decks/<deck_id>/prompt-edits": "O--O",
+    "GET /api/v1/decks/<deck_id>/prompt-edits": "O--O",
+    "GET /api/v1/decks/<deck_id>/prompt-edits/<prompt_edit_id>": "O--O",
+    "POST /api/v1/decks/<deck_id>/prompt-edits/<prompt_edit_id>/estimate": "O--O",
+    "POST /api/v1/decks/<deck_id>/prompt-edits/<prompt_edit_id>/generate": "O--O",
+    "POST /api/v1/decks/<deck_id>/prompt-edits/<prompt_edit_id>/measure": "O--O",
+    "POST /api/v1/decks/<deck_id>/prompt-edits/<prompt_edit_id>/accept": "O--O",
+    "POST /api/v1/decks/<deck_id>/prompt-edits/<prompt_edit_id>/reject": "O--O",
+    "POST /api/v1/decks/<deck_id>/prompt-edits/<prompt_edit_id>/rollback": "O--O",
     "POST /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits": "O--O",
     "GET /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits": "O--O",
     "POST /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/proposals": "O--O",
@@ -361,6 +370,14 @@ BODIES: dict[str, dict[str, Any]] = {
     "POST /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/<deck_edit_id>/accept": {},
     "POST /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/<deck_edit_id>/reject": {},
     "POST /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/<deck_edit_id>/rollback": {},
+    "POST /api/v1/decks/<deck_id>/prompt-edits": {
+        "systemPrompt": "Be brief.",
+        "generator": PROPOSER,
+    },
+    "POST /api/v1/decks/<deck_id>/prompt-edits/<prompt_edit_id>/generate": {},
+    "POST /api/v1/decks/<deck_id>/prompt-edits/<prompt_edit_id>/accept": {},
+    "POST /api/v1/decks/<deck_id>/prompt-edits/<prompt_edit_id>/reject": {},
+    "POST /api/v1/decks/<deck_id>/prompt-edits/<prompt_edit_id>/rollback": {},
     "POST /api/v1/webhooks": {"url": f"{ADDRESS}/hook"},
     "PATCH /api/v1/webhooks/<webhook_id>": {"description": "d"},
 }
@@ -390,6 +407,10 @@ NOT_READY = {
     "POST /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/<deck_edit_id>/rollback": (
         "conflict"
     ),
+    # No response is there, and nothing was measured or accepted.
+    "POST /api/v1/decks/<deck_id>/prompt-edits/<prompt_edit_id>/measure": "conflict",
+    "POST /api/v1/decks/<deck_id>/prompt-edits/<prompt_edit_id>/accept": "conflict",
+    "POST /api/v1/decks/<deck_id>/prompt-edits/<prompt_edit_id>/rollback": "conflict",
     "POST /api/v1/decks/<deck_id>/runs": "conflict",
     # What nobody gave them, and what nobody rated.
     "POST /api/v1/decks/<deck_id>/graders/<deck_grader_id>/feedback": "conflict",

@@ -54,6 +54,7 @@ _KINDS = {
     "sample_id": "smp",
     "deck_run_id": "drn",
     "deck_edit_id": "edt",
+    "prompt_edit_id": "ped",
     "unmatched_id": "ump",
     "ingest_url_id": "igu",
 }
@@ -169,6 +170,13 @@ class Prepared:
         criteria = read["rubric"]["criteria"]
         patch = [{"field": "criteria", "find": criteria, "replace": f"{criteria} Say so."}]
         return str(self._create(self._admins[owner], f"{grader}/edits", patch=patch)["edit"]["id"])
+
+    def _new_prompt_edit(self, owner: str) -> str:
+        deck = f"/api/v1/decks/{self.id_of('deck_id', owner)}"
+        model = {"connectionId": self.id_of("connection_id", owner), "model": "m"}
+        generator = {**model, "params": {"maxTokens": 9}}
+        body = {"systemPrompt": f"Prompt {new_id('req')}", "generator": generator}
+        return str(self._create(self._admins[owner], f"{deck}/prompt-edits", **body)["edit"]["id"])
 
     def _new_deck_run(self, owner: str) -> str:
         deck = f"/api/v1/decks/{self.id_of('deck_id', owner)}"

@@ -302,6 +302,28 @@ ROUTES: Mapping[tuple[str, str], Rule] = {
         "POST",
         "/api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/<deck_edit_id>/rollback",
     ): Grant("decks", "update"),
+    ("POST", "/api/v1/decks/<deck_id>/prompt-edits"): Grant("decks", "update"),
+    ("GET", "/api/v1/decks/<deck_id>/prompt-edits"): Grant("decks", "read"),
+    ("GET", "/api/v1/decks/<deck_id>/prompt-edits/<prompt_edit_id>"): Grant("decks", "read"),
+    ("POST", "/api/v1/decks/<deck_id>/prompt-edits/<prompt_edit_id>/estimate"): Grant(
+        "decks", "read"
+    ),
+    ("POST", "/api/v1/decks/<deck_id>/prompt-edits/<prompt_edit_id>/generate"): Grant(
+        "decks", "update"
+    ),
+    # Figures are made, and a look is spent.
+    ("POST", "/api/v1/decks/<deck_id>/prompt-edits/<prompt_edit_id>/measure"): Grant(
+        "decks", "update"
+    ),
+    ("POST", "/api/v1/decks/<deck_id>/prompt-edits/<prompt_edit_id>/accept"): Grant(
+        "decks", "update"
+    ),
+    ("POST", "/api/v1/decks/<deck_id>/prompt-edits/<prompt_edit_id>/reject"): Grant(
+        "decks", "update"
+    ),
+    ("POST", "/api/v1/decks/<deck_id>/prompt-edits/<prompt_edit_id>/rollback"): Grant(
+        "decks", "update"
+    ),
     ("POST", "/api/v1/decks/<deck_id>/graders/propose/estimate"): Grant("decks", "read"),
     ("POST", "/api/v1/decks/<deck_id>/graders/propose"): Grant("decks", "update"),
     ("GET", "/api/v1/decks/<deck_id>/graders/<deck_grader_id>/means"): Grant("decks", "read"),

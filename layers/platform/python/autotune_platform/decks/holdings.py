@@ -111,6 +111,25 @@ HOLDER = DataHolder(
         ),
         Holding(
             place="table decks",
+            key="dck_* / prompt-edit#ped_*",
+            what="edits of system prompts: model, ids of samples, notes, effects",
+            has_text=True,
+            erased=_DECK,
+        ),
+        Holding(
+            place="table decks",
+            key="dck_* / prompt-looks",
+            what="when effects of edits of the system prompt were looked at",
+            erased=_DECK,
+        ),
+        Holding(
+            place="table decks",
+            key="smp_* / made#smp_*",
+            what="which samples were generated from the input of one",
+            erased=_SAMPLE,
+        ),
+        Holding(
+            place="table decks",
             key="dck_* / run#drn_*",
             what="runs of a deck: graders, counts, money, names of graders that a model proposed",
             has_text=True,

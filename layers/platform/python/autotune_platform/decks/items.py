@@ -24,10 +24,15 @@ GONE = "gone#"
 RUBRIC = "rubric#"
 SAMPLE = "sample#"
 EDIT = "edit#"
+# An edit of the deck's system prompt; and which looks such edits have spent.
+PROMPT_EDIT = "prompt-edit#"
+PROMPT_LOOKS = "prompt-looks"
 # Which looks at the held-out labels of a grader were spent.
 LOOKS = "looks#"
 # Which sample was the first with its texts.
 TEXT = "text#"
+# In the partition of a sample: which ones were generated from its input.
+MADE = "made#"
 # Which samples a request with an idempotency key makes.
 REQUEST = "request#"
 # Kept as text, which loses no digit.
@@ -41,6 +46,8 @@ _FREE_FORM = (
     "effect",
     "proposal",
     "published",
+    "generator",
+    "effects",
 )
 
 ModelT = TypeVar("ModelT", bound=BaseModel)

@@ -13,7 +13,7 @@ from autotune.protocol.deck_rubrics import (
     DeckGraderStatus,
     DeckJudge,
 )
-from autotune.protocol.deck_samples import Collection, Split
+from autotune.protocol.deck_samples import SampleCollection, Split
 from autotune.protocol.decks import DeckStatus
 from autotune.protocol.levels import Calibration, LevelsRubric
 from autotune_platform.runtime.frozen_model import FrozenModel
@@ -221,6 +221,8 @@ class Sample(Entity):
         duplicate_of: the first sample of the deck with the same texts, if this is not it.
         came_by: its collection; an attribute of that name would put it into the index of decks,
             all samples of all organisations in two partitions.
+        source_id: of one that was generated, the sample whose input it answers.
+        prompt_edit_id: the edit of the system prompt that it was generated for.
         judged_bytes: how many bytes of a judge's question its conversation and response are.
         expires_at: when it is erased, with all that was said of it; None for never.
         has_object: whether its texts are in the bucket, because they outgrow an item.
@@ -232,7 +234,9 @@ class Sample(Entity):
     group_key: str
     content_hash: str
     duplicate_of: str | None = None
-    came_by: Collection
+    came_by: SampleCollection
+    source_id: str | None = None
+    prompt_edit_id: str | None = None
     provider: str | None = None
     model: str | None = None
     input_excerpt: str

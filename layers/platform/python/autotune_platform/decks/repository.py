@@ -117,8 +117,15 @@ class DeckRepository:
         found = self._table.get_many((deck_id, COUNTS) for deck_id in deck_ids)
         return {pk: model_from(item, DeckCounts) for (pk, _), item in found.items()}
 
-    def change(self, before: Deck, after: Deck, *, version: DeckVersion | None = None) -> bool:
-        """Store a changed deck, with a new version if it has one.
+    def change(
+        self,
+        before: Deck,
+        after: Deck,
+        *,
+        version: DeckVersion | None = None,
+        others: Sequence[Write] = (),
+    ) -> bool:
+        """Store a changed deck, with a new version if it has one, and other items.
 
         Returns:
             False where it changed or went in the meantime; then nothing is written.
@@ -130,6 +137,7 @@ class DeckRepository:
         writes: list[Write] = [Put(item=_item(after), condition=unchanged)]
         if version is not None:
             writes += [Put(item=_version_item(version), condition=_NEW), *indexing(version)]
+        writes += others
         refused = self._table.transact(writes)
         if version is not None and 0 not in refused:
             require_indexed(version, writes, refused)

@@ -148,7 +148,7 @@ class SampleIntake:
         """Store samples; return those that the deck has room for, by place."""
         places = {one.sample.id: place for place, one in made.samples}
         stored: dict[int, Sample] = {}
-        for some in _transactions([one for _, one in made.samples]):
+        for some in in_transactions([one for _, one in made.samples], at_most=AT_A_TIME):
             added = self.repository.add(deck.id, some)
             stored.update({places[sample.id]: sample for sample in added})
             if len(added) < len(some):
@@ -198,13 +198,15 @@ def _sample(
     return made_sample(deck, given, conversation_of(given), origin)
 
 
-def _transactions(samples: Sequence[PackedSample]) -> Iterator[list[PackedSample]]:
+def in_transactions(
+    samples: Sequence[PackedSample], *, at_most: int
+) -> Iterator[list[PackedSample]]:
     """Yield samples in as many as one transaction takes."""
     some: list[PackedSample] = []
     size = 0
     for one in samples:
         bytes_of = 0 if one.sample.has_object else len(one.texts)
-        if some and (len(some) == AT_A_TIME or size + bytes_of > BYTES_AT_A_TIME):
+        if some and (len(some) == at_most or size + bytes_of > BYTES_AT_A_TIME):
             yield some
             some, size = [], 0
         some.append(one)

@@ -4,7 +4,7 @@ import hashlib
 from dataclasses import dataclass
 from datetime import datetime
 
-from autotune.protocol.deck_samples import Collection, NewSample
+from autotune.protocol.deck_samples import NewSample, SampleCollection
 from autotune_platform.decks.conversion import Conversation
 from autotune_platform.decks.models import Deck, Sample, SampleTexts, WholeSample
 from autotune_platform.decks.splitting import group_of, split_of
@@ -27,7 +27,7 @@ class SampleOrigin:
     sample_id: str
     deck_version: int
     prompt: str
-    collection: Collection
+    collection: SampleCollection
     created_at: datetime
     expires_at: datetime | None = None
 

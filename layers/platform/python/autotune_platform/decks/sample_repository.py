@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from autotune.protocol.ids import is_id
 from autotune.protocol.limits import MAX_DECK_SAMPLES
 from autotune_platform.decks.expiring import expiring, expiry_key
-from autotune_platform.decks.items import COUNTS, SAMPLE, TEXT, item_of, model_from
+from autotune_platform.decks.items import COUNTS, MADE, SAMPLE, TEXT, item_of, model_from
 from autotune_platform.decks.models import Sample, SampleTexts, WholeSample
 from autotune_platform.decks.sample_objects import CONTENT, object_key
 from autotune_platform.runtime.errors import NotFoundError, UnavailableError
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 AT_A_TIME = 30
 """Most samples of one transaction: three items each, and the count; DynamoDB takes 100. Of those
-that expire, which have four, 20."""
+that expire, which have four, 20; of those that were generated, 15."""
 
 BYTES_AT_A_TIME = 3_000_000
 """Most packed bytes of one transaction; DynamoDB takes 4 MB."""
@@ -147,6 +147,12 @@ class SampleRepository:
             return found, found[-1].id
         return found, page.last_key["sk"].removeprefix(SAMPLE) if page.last_key else None
 
+    def made_from(self, sample: Sample) -> list[Sample]:
+        """Return the samples that were generated from the input of one."""
+        leads = self._table.items(sample.id, starting=MADE)
+        found = self.headers(sample.deck_id, [one["sk"].removeprefix(MADE) for one in leads])
+        return list(found.values())
+
     def walk(self, deck_id: str) -> Iterator[Sample]:
         """Yield every sample of a deck, oldest first, without its texts."""
         for item in self._table.items(deck_id, starting=SAMPLE):
@@ -163,6 +169,8 @@ class SampleRepository:
         if sample.has_object:
             self._s3.delete_object(Bucket=self._bucket, Key=_object_key(sample))
         self._table.delete(sample.id, CONTENT)
+        if sample.source_id is not None:
+            self._table.delete(sample.source_id, MADE + sample.id)
         is_first = Condition(only_if={"sample_id": sample.id})
         text_key = TEXT + sample.content_hash
         self._table.transact([Delete(pk=sample.deck_id, sk=text_key, condition=is_first)])
@@ -230,6 +238,9 @@ def _writes(samples: Sequence[PackedSample]) -> Iterator[Write]:
         header = item_of(sample, pk=sample.deck_id, sk=SAMPLE + sample.id)
         texts = {**owner, "pk": sample.id, "sk": CONTENT}
         yield Put(item=header, condition=_NEW)
+        if sample.source_id is not None:
+            lead = {"pk": sample.source_id, "sk": MADE + sample.id, "deck_id": sample.deck_id}
+            yield Put(item={**owner, **lead})
         yield Put(item=texts if sample.has_object else {**texts, "body": body}, condition=_NEW)
         if sample.duplicate_of is None:
             key = {"pk": sample.deck_id, "sk": TEXT + sample.content_hash}

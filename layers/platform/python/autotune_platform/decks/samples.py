@@ -73,6 +73,8 @@ class SampleService:
     def delete(self, caller: Caller, deck_id: str, sample_id: str) -> None:
         """Delete a sample with its texts, what was said of it, and where it is an example.
 
+        Samples that were generated from its input go with it.
+
         Raises:
             NotFoundError: there is no such deck or sample, or it is another organisation's.
             UnavailableError: the table is busy; deleting again is safe.
@@ -80,11 +82,13 @@ class SampleService:
         self.erase(self._require(caller, deck_id, sample_id))
 
     def erase(self, sample: Sample) -> None:
-        """Erase a sample of any organisation, and what was said of it; again is fine.
+        """Erase a sample of any organisation, what was made of it and said of it; again is fine.
 
         Raises:
             UnavailableError: the table is busy; erasing again is safe.
         """
+        for made in self.repository.made_from(sample):  # they have its input
+            self.erase(made)
         self._delete_what_was_said(sample)
         self.repository.delete(sample)
         # A run or a person that knew it still may have stored one more in between.

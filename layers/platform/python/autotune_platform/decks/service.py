@@ -33,6 +33,7 @@ from autotune_platform.runtime.errors import (
 )
 from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.retry import BUSY
+from autotune_platform.storage.transactions import Write
 
 _ATTEMPTS = 8
 
@@ -186,6 +187,33 @@ class DeckService:
         )
         self._store(before, self._changed(before, {"version": number, "versions": number}), version)
         return version
+
+    def add_candidate(
+        self, caller: Caller, deck: Deck, prompt: str, note: str, *others: Write
+    ) -> None:
+        """Add a version that is not the current one, with other items; or nothing.
+
+        Raises:
+            InvalidRequestError: the prompt has too many placeholders.
+            ConflictError: the deck changed at the same time.
+            TooManyEntitiesError: it has as many versions as it may.
+        """
+        require_room(deck.versions, of="deck")
+        number = deck.versions + 1
+        version = self._version(caller, deck, number, prompt, note, parent=deck.version)
+        after = self._changed(deck, {"versions": number})
+        if not self.repository.change(deck, after, version=version, others=others):
+            raise _changed_meanwhile(deck)
+
+    def point(self, deck: Deck, version: int, *others: Write) -> None:
+        """Make a version that exists the current one, with other items; or nothing.
+
+        Raises:
+            ConflictError: something changed at the same time.
+        """
+        after = self._changed(deck, {"version": version})
+        if not self.repository.change(deck, after, others=others):
+            raise _changed_meanwhile(deck)
 
     def version(self, caller: Caller, deck_id: str, version: int) -> DeckVersion:
         """Return a version of a deck.

@@ -6,6 +6,9 @@ from autotune_platform.budgets.repository import BudgetRepository
 from autotune_platform.budgets.slots import Slots
 from autotune_platform.budgets.waiting import WaitingShares
 from autotune_platform.decks.grader_repository import DeckGraderRepository
+from autotune_platform.decks.prompting.asking import GenerationAsking
+from autotune_platform.decks.prompting.collecting import GenerationCollecting, GenerationPairs
+from autotune_platform.decks.prompting.repository import PromptEditRepository
 from autotune_platform.decks.proposing.asking import ProposalAsking
 from autotune_platform.decks.proposing.repository import ProposalRepository
 from autotune_platform.decks.proposing.service import ProposalService
@@ -98,6 +101,37 @@ class DeckRunWorkParts(DeckRunParts):
         )
 
     @cached_property
+    def deck_generation_work(self) -> RunWork:
+        asking = GenerationAsking(
+            decks=self.deck_repository,
+            graders=self.deck_grader_repository,
+            samples=self.sample_repository,
+            orders=self.row_orders,
+            edits=PromptEditRepository(self.decks_table),
+        )
+        collecting = GenerationCollecting(
+            repository=self.deck_run_repository,
+            results=self.deck_results_repository,
+            samples=self.sample_repository,
+            asking=asking,
+            orders=self.row_orders,
+            guard=self.deck_run_guard,
+        )
+        pairs = GenerationPairs(
+            repository=self.deck_run_repository,
+            results=self.deck_results_repository,
+            edits=asking.edits,
+            samples=self.sample_repository,
+        )
+        return RunWork(
+            repository=self.deck_run_repository,
+            pairs=pairs,
+            asking=asking,
+            collecting=collecting,
+            guard=self.deck_run_guard,
+        )
+
+    @cached_property
     def deck_run_steps(self) -> RunSteps:
         proposing = ProposalWork(
             repository=ProposalRepository(self.decks_table, self.deck_run_repository),
@@ -111,6 +145,7 @@ class DeckRunWorkParts(DeckRunParts):
         return RunSteps(
             repository=self.deck_run_repository,
             judging=self.deck_run_work,
+            generating=self.deck_generation_work,
             proposing=proposing,
             shares=self._shares(),
             graders=self.deck_grader_repository,

@@ -23,6 +23,7 @@ from autotune.cli.deck_files import export, import_
 from autotune.cli.deck_graders import app as graders
 from autotune.cli.deck_labels import app as labels
 from autotune.cli.deck_labels import label, progress, truth
+from autotune.cli.deck_prompt_edits import app as prompt_edits
 from autotune.cli.deck_proposals import (
     JUDGE_TOKENS,
     PROPOSER_TOKENS,
@@ -274,6 +275,7 @@ for one in _COMMANDS:
     command(app)(one)
 app.add_typer(graders, name="graders")
 app.add_typer(samples, name="samples")
+app.add_typer(prompt_edits, name="prompt-edits")
 app.add_typer(labels, name="labels")
 app.add_typer(ingest, name="ingest")
 app.add_typer(capture, name="capture")

@@ -10,6 +10,7 @@ from autotune.client.deck_capture import AsyncDeckCaptures, DeckCaptures
 from autotune.client.deck_edits import AsyncDeckEdits, DeckEdits
 from autotune.client.deck_graders import AsyncDeckGraders, DeckGraders
 from autotune.client.deck_labels import AsyncDeckLabels, DeckLabels
+from autotune.client.deck_prompt_edits import AsyncPromptEdits, PromptEdits
 from autotune.client.deck_runs import AsyncDeckRuns, DeckRuns
 from autotune.client.deck_samples import AsyncDeckSamples, DeckSamples
 from autotune.client.deck_unmatched import AsyncUnmatched, Unmatched
@@ -250,6 +251,7 @@ class DeckMethods:
     labels = InnerPart(DeckLabels, AsyncDeckLabels)
     runs = InnerPart(DeckRuns, AsyncDeckRuns)
     edits = InnerPart(DeckEdits, AsyncDeckEdits)
+    prompt_edits = InnerPart(PromptEdits, AsyncPromptEdits)
     capture = InnerPart(DeckCaptures, AsyncDeckCaptures)
     unmatched = InnerPart(Unmatched, AsyncUnmatched)
     ingest_urls = InnerPart(IngestUrls, AsyncIngestUrls)

@@ -12,9 +12,10 @@ from autotune.protocol.ids import ID_BODY
 
 DeckRunId = Annotated[str, StringConstraints(pattern=rf"^drn_{ID_BODY}$")]
 
-DeckRunKind = Literal["grade", "replay", "propose"]
+DeckRunKind = Literal["grade", "replay", "propose", "generate"]
 """``grade`` has samples judged. ``replay`` does so by a version that is not current yet, to measure
-an edit. ``propose`` has a model propose graders."""
+an edit. ``propose`` has a model propose graders. ``generate`` has a model answer the inputs of
+samples under another version of the system prompt, and the one before."""
 
 DeckRunStatus = Literal["running", "completed", "stopped", "canceled", "failed"]
 """``stopped``: a limit came first, and nothing more is paid. All but ``running`` are for good."""
@@ -143,7 +144,8 @@ class DeckRunCounts(types.ResponseModel):
     """What has become of a run's judgements: ``expected`` is the sum of the five that follow.
 
     Attributes:
-        expected: samples times graders.
+        expected: samples times graders; of a run that generates, times two versions.
+        scored: of a run that generates, responses that are stored as samples.
         failed: there is no level, for a reason that the result has.
         canceled: they were not made, because the run was canceled or stopped before.
         pending: under way, or not begun.
@@ -186,6 +188,7 @@ class DeckRun(types.ResponseModel):
         repeatability: of a run that repeats.
         waiting_because: what it waits for, while it does.
         proposal: of one that proposes graders, which has no samples and no counts.
+        prompt_edit_id: of one that generates, the edit of the system prompt; it has no graders.
     """
 
     id: str
@@ -211,6 +214,7 @@ class DeckRun(types.ResponseModel):
     created_by: str
     ended_at: types.Timestamp | None = None
     proposal: DeckProposal | None = None
+    prompt_edit_id: str | None = None
 
 
 class DeckRunResponse(types.ResponseModel):

@@ -12,7 +12,10 @@ Split = Literal["development", "holdout"]
 """Which half a sample is in: what is held out reaches no prompt but those of grading."""
 
 Collection = Literal["manual", "telemetry"]
-"""How a sample came here."""
+"""How a sample came here that callers brought."""
+
+SampleCollection = Literal["manual", "telemetry", "generated"]
+"""How a sample came here; what is ``generated`` is another answer to the input of a sample."""
 
 GroupKey = Annotated[
     types.Text, StringConstraints(min_length=1, max_length=limits.MAX_GROUP_KEY_CHARACTERS)
@@ -67,6 +70,8 @@ class Sample(types.ResponseModel):
         input_excerpt: how what was asked last begins; so with ``output_excerpt``.
         group_key: a digest of the group: samples with the same one are in the same half.
         content_hash: of request and response; the same texts have the same.
+        source_id: of one that was generated, the sample whose input it answers; it goes with it.
+        prompt_edit_id: the edit of the system prompt that it was generated for.
         duplicate_of: the first sample of this deck with the same texts, if this is not it.
         expires_at: when it is erased, with all that was said of it; captured ones may be.
     """
@@ -80,7 +85,9 @@ class Sample(types.ResponseModel):
     output_excerpt: str
     input_characters: int
     output_characters: int
-    collection: Collection
+    collection: SampleCollection
+    source_id: str | None = None
+    prompt_edit_id: str | None = None
     provider: str | None = None
     model: str | None = None
     metadata: types.Metadata | None = None

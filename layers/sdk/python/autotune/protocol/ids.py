@@ -41,6 +41,7 @@ IdKind = Literal[
     "res",
     "fbk",
     "edt",
+    "ped",
     "ump",
     "igu",
 ]

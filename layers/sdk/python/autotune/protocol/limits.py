@@ -471,6 +471,9 @@ EDIT_COPIED_WORDS, MAX_EDIT_GROWTH = 8, 2
 """So many words in a row from a sample make a copy, which an edit may not have; and how many times
 as long as before a rubric may become by one edit."""
 
+MAX_PROMPT_EDIT_INPUTS = 1_000
+"""Most inputs that are answered for one edit of a system prompt."""
+
 MAX_EDIT_COMPARED_SAMPLES = 2_000
 """Most labelled samples that an edit's words are compared with."""
 

@@ -1,4 +1,4 @@
-"""Steps of runs of decks, whatever kind they are: those that judge, and those that propose."""
+"""Steps of runs of decks, whatever kind they are: those that judge, propose, or generate."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -21,6 +21,7 @@ class RunSteps:
 
     repository: RunRepository
     judging: RunWork
+    generating: RunWork
     proposing: ProposalWork
     graders: DeckGraderRepository
     watch: DriftWatch
@@ -44,7 +45,8 @@ class RunSteps:
                 return self._without_place(run)
             if run.kind == "propose":
                 return self.proposing.advance(run, seconds_left=seconds_left)
-            step = self.judging.advance(deck_id, run_id, redrive=redrive, seconds_left=seconds_left)
+            work = self.generating if run.kind == "generate" else self.judging
+            step = work.advance(deck_id, run_id, redrive=redrive, seconds_left=seconds_left)
             return self._over(run, step) if step.done else step
 
     def _without_place(self, run: Run) -> RunStep:
@@ -60,7 +62,7 @@ class RunSteps:
 
         A step that was killed behind the end of its run comes again, and looks.
         """
-        if run.kind != "propose" and not run.repeat:
+        if run.kind in {"grade", "replay"} and not run.repeat:
             named = {one.grader_id for one in run.graders}
             for grader in self.graders.list(run.deck_id):
                 if grader.id in named and watched(grader.published) is not None:

@@ -134,7 +134,7 @@ class RunCollecting:
         drafts = {
             one.row_id: _killed(one, found.get(one.row_id))
             if one.row_id in killed_at
-            else _draft(one, found.get(one.row_id), is_given_up=is_given_up)
+            else self.draft(one, found.get(one.row_id), is_given_up=is_given_up)
             for one in ended
         }
         planned = self._once_more(asking, after, ended, found, drafts) if again else []
@@ -158,6 +158,10 @@ class RunCollecting:
         if not self.repository.change(run, after, writes):
             return None
         return Collected(after, self.erase(after, rest))
+
+    def draft(self, asked: Asked, ordered: Ordered | None, *, is_given_up: bool) -> Draft:
+        """Return how a judgement ends whose row has ended."""
+        return _draft(asked, ordered, is_given_up=is_given_up)
 
     def erase(self, run: Run, chunk: Chunk) -> Chunk:
         """Delete the texts of rows whose results are stored, and note that they are gone."""

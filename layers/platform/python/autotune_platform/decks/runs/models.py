@@ -39,6 +39,8 @@ KEPT = timedelta(days=RUN_DAYS)
 class Judged(FrozenModel):
     """A grader of a run, in the version that judges.
 
+    Of a run that generates it is an edit of the system prompt, and a version of the deck.
+
     Attributes:
         again_by: a model; samples that another one judged are judged again, beside the first
             judgement. What this model has judged is known.
@@ -223,6 +225,11 @@ class Run(Entity):
     def edit_id(self) -> str | None:
         """The edit that it replays: what a replay is asked for is named by it."""
         return self.fingerprint if self.kind == "replay" else None
+
+    @property
+    def prompt_edit_id(self) -> str | None:
+        """The edit of the system prompt that it generates responses for."""
+        return self.fingerprint if self.kind == "generate" else None
 
     @property
     def is_ended_replay(self) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from autotune_platform.decks.result_models import GraderResult
+from autotune.protocol.deck_results import DeckResultStatus
 from autotune_platform.decks.results import Place, ResultRepository
 from autotune_platform.decks.runs.asking import Wanted
 from autotune_platform.decks.runs.models import Run
@@ -30,8 +30,8 @@ class NextPairs:
             for pair in range(run.position, last)
         ]
 
-    def known(self, run: Run, wanted: Sequence[Wanted]) -> Mapping[Place, GraderResult]:
-        """Return results of earlier runs, which are not paid for again."""
+    def known(self, run: Run, wanted: Sequence[Wanted]) -> Mapping[Place, DeckResultStatus]:
+        """Return how judgements of earlier runs ended, which are not paid for again."""
         by = {place_of(run, one): run.graders[one.grader].again_by for one in wanted}
         found = self.results.first(by)
         known = {at: one for at, one in found.items() if one.is_final and one.is_by(by[at])}
@@ -39,7 +39,7 @@ class NextPairs:
         for at, judged in others.items():
             if final := [one for one in judged if one.is_final and one.is_by(by[at])]:
                 known[at] = final[0]
-        return known
+        return {at: one.status for at, one in known.items()}
 
 
 def pair_key(wanted: Wanted) -> str:

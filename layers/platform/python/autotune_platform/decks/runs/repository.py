@@ -234,8 +234,8 @@ def _item(run: Run) -> Item:
 
 def _locks(run: Run) -> list[Item]:
     """Return the items by which a run has its graders' versions to itself."""
-    if run.repeat:
-        return []  # what is judged again is paid for each time
+    if run.repeat or run.kind == "generate":
+        return []  # what is judged again is paid for each time; an edit names its run itself
     return [
         {
             "pk": one.grader_id,

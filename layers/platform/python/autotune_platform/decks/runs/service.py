@@ -268,7 +268,9 @@ def on_wire(run: Run) -> wire.DeckRun:
         kind=run.kind,
         status=run.status,
         graders=[
-            wire.RunGrader(grader_id=one.grader_id, version=one.version) for one in run.graders
+            wire.RunGrader(grader_id=one.grader_id, version=one.version)
+            for one in run.graders
+            if run.prompt_edit_id is None
         ],
         split=run.split,
         deck_version=run.deck_version,
@@ -287,6 +289,7 @@ def on_wire(run: Run) -> wire.DeckRun:
         created_at=run.created_at,
         created_by=run.created_by,
         ended_at=run.ended_at,
+        prompt_edit_id=run.prompt_edit_id,
         proposal=None if run.proposal is None else _proposal_on_wire(run.proposal),
     )
 

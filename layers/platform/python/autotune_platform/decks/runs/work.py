@@ -299,7 +299,7 @@ class RunWork:
             if one in killers:
                 drafts.append(Draft.of_killer(one))
             elif plan is None:
-                counts = counts.plus_known(known[place_of(run, one)].status)
+                counts = counts.plus_known(known[place_of(run, one)])
             elif not isinstance(plan, Planned):
                 drafts.append(Draft.of(plan))
             elif plan.asked.most <= room:

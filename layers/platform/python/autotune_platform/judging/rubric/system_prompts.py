@@ -6,7 +6,7 @@ matches where all of it stands there, in order.
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 MOST_MARKS_TOGETHER = 30
@@ -53,6 +53,25 @@ def filled_in(prompt: str, text: str) -> list[str] | None:
     and taken where it first stands, so that this takes time in proportion to the text.
     """
     return _between(_segments(prompt), normalized(text))
+
+
+def named_values(prompt: str, text: str) -> dict[str, str] | None:
+    """Return what stands in a text for a prompt's placeholders, by name; None where none matches.
+
+    Of a name that stands there more than once, what stands there first.
+    """
+    values = filled_in(prompt, text)
+    if values is None:
+        return None
+    found: dict[str, str] = {}
+    for name, value in zip(_PLACEHOLDER.findall(normalized(prompt)), values, strict=True):
+        found.setdefault(name, value)
+    return found
+
+
+def with_values(prompt: str, values: Mapping[str, str]) -> str:
+    """Return a prompt with values in place of its placeholders, each of which has one."""
+    return _PLACEHOLDER.sub(lambda found: values[found[1]], prompt)
 
 
 def has_normal_text(template: str, text: str) -> bool:

@@ -1,0 +1,218 @@
+"""What an edit of the system prompt does to responses: corrected means, compared in pairs by group.
+
+Both prompts' responses are by one model, of the same held-out inputs, and have labels that were
+drawn, given blind, and given after the run began. Each time that figures are made, a look is spent
+in the write that stores them; too few labels spend nothing, and give no figure.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import chain
+
+from autotune.protocol import deck_prompt_edits as wire
+from autotune.protocol.deck_agreement import MeanEstimate
+from autotune_platform.access.models import Caller
+from autotune_platform.decks.grader_repository import DeckGraderRepository
+from autotune_platform.decks.held_out import HeldOut
+from autotune_platform.decks.labels.agreement import interval_on_wire
+from autotune_platform.decks.labels.models import Truth
+from autotune_platform.decks.labels.repository import LabelRepository
+from autotune_platform.decks.models import DeckGrader, GraderVersion, Sample
+from autotune_platform.decks.prompting.models import PromptEdit, PromptLook
+from autotune_platform.decks.prompting.service import PromptEditService
+from autotune_platform.decks.result_models import GraderResult
+from autotune_platform.decks.results import ResultRepository
+from autotune_platform.decks.sample_repository import SampleRepository
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
+from autotune_platform.runtime.errors import ConflictError
+from autotune_platform.runtime.parts import part
+from autotune_platform.statistics.looks import confidence_of_look
+from autotune_platform.statistics.means import (
+    CorrectedMean,
+    Estimate,
+    Labelled,
+    Shown,
+    Unlabelled,
+    corrected_difference,
+    corrected_mean,
+)
+
+Pairs = Sequence[tuple[Sample, Sample]]
+
+
+@dataclass(frozen=True)
+class _Arm:
+    """Responses under one version of the prompt, as people and a judge see them."""
+
+    labelled: Labelled
+    unlabelled: Unlabelled
+    without_truth: int
+
+    def mean(self, confidence: float) -> CorrectedMean:
+        return corrected_mean(
+            self.labelled,
+            self.unlabelled,
+            confidence=confidence,
+            without_truth=self.without_truth,
+        )
+
+
+@part
+class PromptMeasuring:
+    """Measures edits of system prompts."""
+
+    edits: PromptEditService
+    graders: DeckGraderRepository
+    samples: SampleRepository
+    labels: LabelRepository
+    results: ResultRepository
+    held_out: HeldOut
+    clock: Clock = SYSTEM_CLOCK
+
+    def measure(self, caller: Caller, deck_id: str, edit_id: str) -> PromptEdit:
+        """Measure an edit by each active grader, which spends a look; return it with its effects.
+
+        Raises:
+            NotFoundError: there is no such deck or edit, or it is another organisation's.
+            ConflictError: its responses are not there, it is decided, no grader is active, or
+                something changed at the same time.
+            UnavailableError: others look at the same labels right now.
+        """
+        edit = self.edits.get(caller, deck_id, edit_id)
+        if edit.status != "generated" or edit.started_at is None:
+            raise ConflictError(f"edit {edit.id} is {edit.status.replace('_', ' ')}")
+        listed = [one for one in self.graders.list(deck_id) if one.status == "active"]
+        current = self.graders.current(listed)
+        graders = [one for one in listed if one.id in current]
+        if not graders:
+            raise ConflictError("no grader of this deck is active; activate one first")
+        now, pairs = self.clock.now(), self._pairs(edit)
+        looks = self.edits.edits.looks(edit)
+        number = looks.next_number(edit.started_at)
+        # The level of a look is shared by all graders: one of them may say better by chance.
+        confidence = 1 - (1 - confidence_of_look(number)) / len(graders)
+        effects = []
+        for one in graders:
+            effect = self._effect(one, current[one.id], pairs, edit.started_at, confidence)
+            if effect.outcome != "insufficient":
+                self.held_out.spend(one, current[one.id])
+            effects.append(effect)
+        is_seen = any(one.outcome != "insufficient" for one in effects)
+        after = edit.model_copy(
+            update={
+                "effects": effects,
+                "measured_at": now,
+                "look": number if is_seen else edit.look,
+                "revision": edit.revision + 1,
+            }
+        )
+        spent = looks.after(PromptLook(at=now, edit_id=edit.id))
+        writes = [self.edits.edits.spent(deck_id, looks, spent)] if is_seen else []
+        if not self.edits.edits.change(edit, after, *writes):
+            raise ConflictError(f"edit {edit.id} changed at the same time; read it again")
+        return after
+
+    def _pairs(self, edit: PromptEdit) -> Pairs:
+        """Return held-out inputs' responses under both prompts, where both are there."""
+        ids = [tuple(edit.response_id(one, arm) for arm in edit.arms) for one in edit.sources]
+        there = self.samples.headers(edit.deck_id, chain.from_iterable(ids))
+        found = [(there[old], there[new]) for old, new in ids if old in there and new in there]
+        return [one for one in found if one[0].split == "holdout"]
+
+    def _effect(
+        self,
+        grader: DeckGrader,
+        version: GraderVersion,
+        pairs: Pairs,
+        since: datetime,
+        confidence: float,
+    ) -> wire.PromptEffect:
+        old, new = (
+            self._arm(grader, version, [pair[place] for pair in pairs], since) for place in (0, 1)
+        )
+        means = old.mean(confidence), new.mean(confidence)
+        is_sufficient = all(one.labels.is_sufficient for one in means)
+        shown = wire.PromptEffect(
+            grader_id=grader.id,
+            grader_name=grader.name,
+            grader_version=version.version,
+            pairs=len(pairs),
+            old=_arm_on_wire(pairs[0][0].deck_version if pairs else 0, old, means[0]),
+            new=_arm_on_wire(pairs[0][1].deck_version if pairs else 0, new, means[1]),
+            outcome="insufficient",
+        )
+        if not is_sufficient:
+            return shown
+        change = corrected_difference(
+            (old.labelled, old.unlabelled), (new.labelled, new.unlabelled), confidence=confidence
+        )
+        return shown.model_copy(
+            update={
+                "old": shown.old.model_copy(update={"mean": _mean(means[0])}),
+                "new": shown.new.model_copy(update={"mean": _mean(means[1])}),
+                "delta": change.mean,
+                **interval_on_wire(change.interval),
+                "confidence": confidence,
+                "outcome": _outcome(change),
+            }
+        )
+
+    def _arm(
+        self, grader: DeckGrader, version: GraderVersion, samples: Sequence[Sample], since: datetime
+    ) -> _Arm:
+        by_id = {one.id: one for one in samples}
+        rated = self.labels.truths_of(grader.id, by_id)
+        left = (self.labels.skipped(grader.id) & by_id.keys()) - rated.keys()
+        drawn = {id_: one for id_, one in rated.items() if one.counts and _is_fresh(one, since)}
+        truths = [one for one in drawn.values() if one.state == "settled"]
+        places = ((grader.id, version.version, one) for one in by_id)
+        results: Mapping[str, GraderResult] = {
+            one.sample_id: one
+            for one in self.results.first(places).values()
+            if one.status != "canceled"
+        }
+        others = [one for id_, one in results.items() if id_ not in drawn]
+        judged = [results.get(one.sample_id) for one in truths]
+        return _Arm(
+            Labelled(
+                [one.score for one in truths],
+                [None if one is None else one.score for one in judged],
+                [one.group_key for one in truths],
+            ),
+            Unlabelled(
+                [one.score for one in others], [by_id[one.sample_id].group_key for one in others]
+            ),
+            without_truth=len(drawn) - len(truths) + len(left),
+        )
+
+
+def _is_fresh(truth: Truth, since: datetime) -> bool:
+    """Return whether all that was said of a response was said after a moment."""
+    words: Iterable[datetime] = (voice.latest.at for voice in truth.voices.values())
+    firsts = [truth.first_at] if truth.first_at else []
+    return all(at > since for at in [*words, *firsts])
+
+
+def _outcome(change: Estimate) -> wire.PromptOutcome:
+    low, high = change.interval.low, change.interval.high
+    if low is not None and low > 0:
+        return "better"
+    return "worse" if high is not None and high < 0 else "no_evidence"
+
+
+def _arm_on_wire(version: int, arm: _Arm, mean: CorrectedMean) -> wire.PromptArm:
+    because = mean.labels.because
+    return wire.PromptArm(
+        version=version,
+        labels=mean.labels.n,
+        outside_commonest=mean.labels.outside_commonest,
+        judged=len(arm.unlabelled.judged),
+        insufficient_because=because.value if because else None,
+    )
+
+
+def _mean(found: CorrectedMean) -> MeanEstimate:
+    used = found.corrected if found.shown is Shown.CORRECTED else found.labels_only
+    values = {"value": used.mean, "n": found.labels.n, **interval_on_wire(used.interval)}
+    return MeanEstimate.model_validate(values)

@@ -1,0 +1,210 @@
+"""Edits of system prompts on the wire: what a model answers under another one, and the effect."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, field_validator
+
+from autotune.protocol import limits, types
+from autotune.protocol.coefficients import InsufficientBecause, NoIntervalBecause
+from autotune.protocol.deck_agreement import MeanEstimate
+from autotune.protocol.deck_runs import DeckRunStatus
+from autotune.protocol.deck_samples import Split
+from autotune.protocol.decks import Note, SystemPrompt, VersionNumber
+from autotune.protocol.llm_limits import ModelName
+from autotune.protocol.llm_params import LlmParams
+from autotune.protocol.llm_requests import ConnectionId
+
+PromptEditStatus = Literal[
+    "proposed", "generating", "generated", "accepted", "rejected", "rolled_back"
+]
+
+PromptOutcome = Literal["better", "worse", "no_evidence", "insufficient"]
+"""What an edit does to responses, by one grader. ``no_evidence``: the difference may be chance.
+``insufficient``: labels are too few, so that there is no figure, and nothing is claimed."""
+
+
+class PromptGenerator(types.RequestModel):
+    """The model that answers inputs, by both prompts in the same way.
+
+    Attributes:
+        connection_id: where it is called, with whose key, and at whose cost.
+        params: as of any request.
+    """
+
+    connection_id: ConnectionId
+    model: ModelName
+    params: LlmParams
+
+
+class CreatePromptEditRequest(types.RequestModel):
+    """A system prompt that is tried in place of the deck's current one.
+
+    Attributes:
+        system_prompt: all of it; its placeholders are among those of the current prompt.
+        base_version: the version that it is to replace, which has to be the current one; the
+            current one where it is left out.
+        generator: the model that answers under both prompts.
+        groups: how many groups of samples are drawn by chance; all of them where it is left out.
+        split: only inputs of this half; those of the held-out half alone can show an effect.
+            ``null`` for both.
+    """
+
+    system_prompt: SystemPrompt
+    base_version: VersionNumber | None = None
+    generator: PromptGenerator
+    groups: Annotated[int, Field(ge=1, le=limits.MAX_PROMPT_EDIT_INPUTS, strict=True)] | None = None
+    split: Split | None = "holdout"
+    note: Note = ""
+
+    @field_validator("system_prompt")
+    @classmethod
+    def _is_given(cls, prompt: str) -> str:
+        if not prompt.strip():
+            raise ValueError("expected a system prompt that is not empty")
+        return prompt
+
+
+class GenerateResponsesRequest(types.RequestModel):
+    """Has a model answer the inputs under both prompts.
+
+    ``cap_nano_usd`` is the most that it may cost, in billionths of a US dollar; where it is left
+    out, what the estimate says it costs at most.
+    """
+
+    cap_nano_usd: Annotated[int, Field(ge=0, le=limits.MAX_DECK_RUN_CAP, strict=True)] | None = None
+
+
+class AcceptPromptEditRequest(types.RequestModel):
+    """Makes the edited prompt the deck's current one.
+
+    ``consent``: a person wants it although no grader shows that it is better, or one that it is
+    worse.
+    """
+
+    consent: bool = False
+
+
+class DecidePromptEditRequest(types.RequestModel):
+    """Rejects an edit, or takes back one that was accepted."""
+
+    reason: Note = ""
+
+
+class PromptEditEstimate(types.ResponseModel):
+    """What the responses will probably cost, and at most; nothing is asked, stored or spent.
+
+    Attributes:
+        samples: samples whose inputs are answered.
+        unusable: drawn samples whose inputs are not: conversations of several turns, tools, images,
+            or instructions that are not the deck's prompt.
+        requests: responses that are to be paid: two of each input.
+        known: those that are there, from an earlier run or made by the same model in the same way.
+        fits: whether the organisation's budget has room for the bound now.
+    """
+
+    samples: int
+    unusable: int
+    requests: int
+    known: int
+    estimate_nano_usd: int
+    bound_nano_usd: int
+    fits: bool
+
+
+class PromptEditEstimateResponse(types.ResponseModel):
+    """The estimate of an edit's responses."""
+
+    estimate: PromptEditEstimate
+
+
+class PromptArm(types.ResponseModel):
+    """The responses under one version of the prompt, on held-out inputs that both have answered.
+
+    Attributes:
+        labels: responses with a drawn level of people, given blind after the run began.
+        outside_commonest: of these, how many have another level than the commonest.
+        judged: the others that the judge alone has judged.
+        mean: what people would say on average, corrected by their labels; null where nothing is
+            claimed.
+    """
+
+    version: int
+    labels: int
+    outside_commonest: int
+    judged: int
+    mean: MeanEstimate | None = None
+    insufficient_because: InsufficientBecause | None = None
+
+
+class PromptEffect(types.ResponseModel):
+    """What an edit does to responses, by one grader.
+
+    Attributes:
+        grader_version: the version whose judge's levels are corrected.
+        pairs: held-out inputs with a response under both prompts.
+        delta: corrected mean after minus before, compared in pairs by group; null where nothing is
+            claimed. ``low`` and ``high`` are its interval at ``confidence``.
+    """
+
+    grader_id: str
+    grader_name: str
+    grader_version: int
+    pairs: int
+    old: PromptArm
+    new: PromptArm
+    delta: float | None = None
+    low: float | None = None
+    high: float | None = None
+    no_interval_because: NoIntervalBecause | None = None
+    confidence: float | None = None
+    outcome: PromptOutcome
+
+
+class PromptEdit(types.ResponseModel):
+    """A system prompt in place of another one, what it was measured to do, and what became of it.
+
+    Attributes:
+        base_version: the version that it is to replace; ``candidate_version`` has its prompt, and
+            is not the current one before the edit is accepted.
+        inputs: samples whose inputs are answered, drawn when the first run began.
+        run_id: the latest run; ``unfinished`` is how that ended, where it did not come to an end.
+        look: number of the latest look at its labels: each time that it is measured spends one.
+        effects: what was measured then, by grader.
+        consented: whether a person wanted it although the figures do not speak for it.
+        reason: why it was rejected or taken back.
+    """
+
+    id: str
+    deck_id: str
+    status: PromptEditStatus
+    base_version: int
+    candidate_version: int
+    generator: PromptGenerator
+    groups: int | None = None
+    split: Split | None = None
+    note: str = ""
+    inputs: int = 0
+    run_id: str | None = None
+    unfinished: DeckRunStatus | None = None
+    look: int | None = None
+    effects: list[PromptEffect] = []
+    measured_at: types.Timestamp | None = None
+    consented: bool = False
+    reason: str = ""
+    created_at: types.Timestamp
+    created_by: str
+    decided_at: types.Timestamp | None = None
+    decided_by: str | None = None
+
+
+class PromptEditResponse(types.ResponseModel):
+    """One edit of a system prompt."""
+
+    edit: PromptEdit
+
+
+class PromptEditList(types.ResponseModel):
+    """A page of a deck's edits of the system prompt, newest first."""
+
+    edits: list[PromptEdit]
+    next_token: str | None = None
