@@ -144,7 +144,7 @@ def test_a_share_of_calls_whose_answers_have_one_id_is_a_share(
     set_capture(compatible, samplingRate=0.5)
     for _ in range(40):
         ask(compatible)
-    assert 8 <= len(handed_over()) <= 32  # of 40, beyond this in one of ten thousand
+    assert 0 < len(handed_over()) < 40  # drawn by id, it would be all or none
 
 
 def test_a_deck_that_is_named_gets_calls_with_any_prompt(compatible: Compatible) -> None:
