@@ -53,6 +53,7 @@ _OF_SERVICES = (
             ("FollowChanges", "Completions"),
             ("PublishEvents", "Registry"),
             ("PublishEvents", "Ledger"),
+            ("PublishEvents", "Decks"),
         )
     ),
     never("*", "sqs:*", "*Failures", "Lambda sends what a stream's consumer gave up as the role."),

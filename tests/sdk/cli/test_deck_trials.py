@@ -66,9 +66,11 @@ def test_a_proposed_grader_is_tried_on_three_samples_for_a_price_that_is_said_be
     tried = run("decks", "graders", "try", deck.deck_id, grader_id)
     assert tried.exit_code == exit_codes.OK, tried.stderr
     assert tried.stderr.startswith("3 judgements of 3 samples: 0.")
-    found = [line.split()[:3] for line in tried.stdout.splitlines()[1:]]
+    found = [line.split()[:4] for line in tried.stdout.splitlines()[1:]]
     newest = list(zip(deck.ids, LEVELS_OF.values(), strict=True))[:0:-1]
-    assert found == [[id_, "scored", f"{level:+d}" if level else "0"] for id_, level in newest]
+    assert found == [
+        [id_, "development", "scored", f"{level:+d}" if level else "0"] for id_, level in newest
+    ]
     assert len(deck.asked) == 3
     again = run("decks", "graders", "try", deck.deck_id, grader_id, "--json")
     assert "3 are judged already" in again.stderr

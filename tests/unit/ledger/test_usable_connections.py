@@ -64,5 +64,4 @@ def test_nothing_else_of_the_ledger_asks_whether_one_is_revoked() -> None:
             for name in ('.status == "revoked"', '.status != "revoked"')
         )
     }
-    # Tokens are revoked, too.
-    assert asking == {"usable_connections.py", "token_repository.py"}
+    assert asking == {"usable_connections.py"}
