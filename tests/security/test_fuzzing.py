@@ -50,7 +50,7 @@ def test_no_address_leads_inside() -> None:
 def test_no_body_and_no_parameter_breaks_a_route() -> None:
     assert len(operations()) > 70
     counted = short_run("routes")
-    assert sum(counted[status] for status in ("200", "201", "202", "204")) > 100
+    assert sum(counted[status] for status in ("200", "201", "202", "204")) > 80
     assert counted["422"] > 50
     assert counted["400"] > 10
 

@@ -22,6 +22,7 @@ class PromptEdits(DeckRuns):
         self.sources = self.add_inputs(samples) if samples else []
         self.judging(self.answer)
         self.refused: set[str] = set()
+        self.refused_under_new: set[str] = set()
 
     def add_inputs(self, number: int) -> list[str]:
         """Add samples of another model; return their ids."""
@@ -37,7 +38,8 @@ class PromptEdits(DeckRuns):
         if "VERDICT" in ask.prompt:
             return verdict(_level(ask.prompt))
         number = int(ask.texts[0].removeprefix("question ").removesuffix("?"))
-        if ask.texts[0] in self.refused:
+        refused = self.refused | (self.refused_under_new if ask.system == NEW else set())
+        if ask.texts[0] in refused:
             raise ProviderError(400, "invalid", "this is refused")
         return f"{'short' if ask.system == NEW else 'long'} {number % 3} of {number}"
 
@@ -97,22 +99,24 @@ class PromptEdits(DeckRuns):
         Who says so twice in a row is no chance: it follows from the text.
         """
 
-        lines = []
-        for one in samples:
-            level = _level(one["outputExcerpt"])
-            number = int(one["outputExcerpt"].split()[-1])
-            lines.append(
-                {
-                    "sampleId": one["id"],
-                    "rater": "ada",
-                    "selection": "random",
-                    "score": max(-3, level - number % 2),
-                }
-            )
+        lines = [
+            {
+                "sampleId": one["id"],
+                "rater": "ada",
+                "selection": "random",
+                "score": said_by_ada(one["outputExcerpt"]),
+            }
+            for one in samples
+        ]
         body = "\n".join(map(json.dumps, lines)).encode()
         path = f"{self.path}/graders/{self.grader_id}/feedback/bulk"
         answer = self.platform.call("POST", path, raw=body)
         assert answer.json["accepted"] == len(lines), answer.text
+
+
+def said_by_ada(text: str) -> int:
+    """Return what a person says of an answer."""
+    return max(-3, _level(text) - int(text.rsplit(maxsplit=1)[-1]) % 2)
 
 
 def _level(text: str) -> int:

@@ -23,6 +23,10 @@ const OUTCOMES = {
   worse: "Responses are worse, by more than chance explains.",
   no_evidence: "No evidence: the difference may be chance.",
 };
+const MISSING = {
+  missing_responses: "More than 5 % of the inputs have no response under both: nothing is claimed.",
+  unequal_responses: "Under one prompt more responses are missing than chance explains: nothing is claimed.",
+};
 const ANSWER_TOKENS = 1000;
 
 export function PromptEdits({ deckId, query }) {
@@ -81,7 +85,8 @@ function One({ edit, current, ask }) {
 }
 
 function Effect({ effect, look }) {
-  const { graderName, delta, low, high, confidence, outcome, old, new: after, pairs } = effect;
+  const { graderName, delta, low, high, confidence, outcome, insufficientBecause, inputs, old, new: after, pairs } = effect;
+  const unjudged = old.unjudged + after.unjudged;
   const why = old.insufficientBecause ?? after.insufficientBecause;
   const mean = (arm) => (arm.mean?.value == null ? "none" : score(arm.mean.value));
   return html`
@@ -91,10 +96,12 @@ function Effect({ effect, look }) {
       <${Facts} facts=${[
         ["Mean level", outcome !== "insufficient" && `${mean(old)} → ${mean(after)}`],
         ["Labels", `${count(old.labels)} before, ${count(after.labels)} after`],
+        ["Inputs answered", `${count(old.answered)} before, ${count(after.answered)} after, of ${count(inputs)}`],
         ["Inputs with both responses", count(pairs)],
+        ["Not judged, so that labels alone count", unjudged > 0 && count(unjudged)],
         ["Look", outcome !== "insufficient" && look !== null && count(look)],
       ]} />
-      <p><b>${OUTCOMES[outcome] ?? insufficientText({ sufficient: false, insufficientBecause: why })}</b></p>
+      <p><b>${OUTCOMES[outcome] ?? MISSING[insufficientBecause] ?? insufficientText({ sufficient: false, insufficientBecause: why })}</b></p>
     </section>
   `;
 }
@@ -164,7 +171,7 @@ function Decide({ edit, what, onDone, onClose }) {
   const { act, problem, busy } = useAct();
   const [title, yes, told] = WHAT[what];
   const outcomes = edit.effects.map(({ outcome }) => outcome);
-  const isAsked = what === "accept" && (outcomes.includes("worse") || !outcomes.includes("better"));
+  const isAsked = what === "accept" && (outcomes.includes("worse") || !outcomes.includes("better") || edit.effects.some((effect) => effect.insufficientBecause));
   const isReasoned = what === "reject" || what === "rollback";
   const decide = async () => {
     const body = what === "accept" ? { consent: isConsent } : isReasoned ? { reason } : undefined;

@@ -1,10 +1,25 @@
 """Edits of a system prompt: both prompts' responses by one model, labelled anew, compared."""
 
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
 import pytest
 
+from autotune.protocol.deck_prompt_edits import PromptEffect
+from autotune_platform.decks.prompting.repository import PromptEditRepository
+from autotune_platform.runtime import clients
+from autotune_platform.storage.table import Table
 from tests.support.deck_runs import counted, exposure, texts_left
 from tests.support.ledger import Ledger
-from tests.support.prompt_edits import NEW, OLD, PromptEdits
+from tests.support.prompt_edits import NEW, OLD, PromptEdits, said_by_ada
+
+
+def change(deck: PromptEdits, edit_id: str, **fields: Any) -> None:
+    """Change an edit as it is stored."""
+    edits = PromptEditRepository(Table("decks", clients.dynamodb()))
+    edit = edits.require(deck.deck_id, edit_id)
+    after = edit.model_copy(update={**fields, "revision": edit.revision + 1})
+    assert edits.change(edit, after)
 
 
 def test_a_model_answers_drawn_inputs_under_both_prompts_within_a_cap(ledger: Ledger) -> None:
@@ -56,7 +71,7 @@ def test_a_model_answers_drawn_inputs_under_both_prompts_within_a_cap(ledger: Le
     )
     assert deck.edit(edit["id"])["status"] == "generated"
 
-    # A second run finds them, and pays nothing; another edit takes the answers to the old prompt.
+    # A second run finds them, and pays nothing; another edit has both prompts answered anew.
     again = deck.generate(edit["id"])
     assert (again["counts"]["known"], again["costNanoUsd"], len(deck.asked)) == (8, 0, 8)
     other = deck.propose("Answer in verse.")
@@ -71,14 +86,17 @@ def test_a_refused_response_fails_its_pair_alone_and_a_cap_stops_cleanly(ledger:
     run = deck.generate(edit["id"])
     assert run["status"] == "completed"
     assert (counted(run)["scored"], run["counts"]["failed"]) == (6, 2)
-    other = deck.propose("Answer in verse.")
+    other = deck.propose("Answer in verse.", groups=4)
     price = deck.act(other["id"], "estimate").json["estimate"]
     cap = price["boundNanoUsd"] // 8  # one at a time
     stopped = deck.generate(other["id"], capNanoUsd=cap)
     assert (stopped["status"], stopped["stoppedBecause"]) == ("stopped", "cap")
     assert exposure(deck, stopped) <= cap
     assert deck.edit(other["id"])["unfinished"] == "stopped"
-    # What is missing can be asked for by another run.
+    # What is missing can be asked for by another run, of the same inputs.
+    deck.add_inputs(4)
+    price = deck.act(other["id"], "estimate").json["estimate"]
+    assert (price["samples"], price["known"]) == (4, stopped["counts"]["scored"])
     whole = deck.generate(other["id"])
     assert whole["status"] == "completed"
     assert whole["counts"]["known"] == stopped["counts"]["scored"]
@@ -115,31 +133,108 @@ def test_inputs_that_cannot_be_asked_so_are_left_out_and_counted(ledger: Ledger)
     assert sorted(ask.system for ask in deck.asked) == ["Answer Ada briefly.", "Answer Ada."]
 
 
-def test_responses_of_the_same_model_in_the_same_way_are_not_made_again(ledger: Ledger) -> None:
+def test_a_stored_response_is_no_draw_under_the_old_prompt(ledger: Ledger) -> None:
+    """What people complain of is uploaded: any prompt would be better than that."""
     deck = PromptEdits(ledger, samples=0)
-    request = {
-        "messages": [{"role": "system", "content": OLD}, {"role": "user", "content": "question 1?"}]
-    }
-    answer = {"choices": [{"message": {"role": "assistant", "content": "long 1 of 1"}}]}
-    same = {"model": "small", "max_tokens": 50, "temperature": 0.0}
-    other = [{}, {"temperature": 1}, {"model": "large"}]
-    deck.add_whole_samples(
-        [
-            {
-                "request": {**request, **same, **more},
-                "response": answer,
-                "provider": "simulated",
-                "groupKey": str(place),
-            }
-            for place, more in enumerate(other)
-        ]
-    )
+    messages = [{"role": "system", "content": OLD}, {"role": "user", "content": "question 1?"}]
+    answer = {"choices": [{"message": {"role": "assistant", "content": "the worst of many"}}]}
+    request = {"messages": messages, "model": "small", "max_tokens": 50, "temperature": 0.0}
+    deck.add_whole_samples([{"request": request, "response": answer, "provider": "simulated"}])
     edit = deck.propose()
     price = deck.act(edit["id"], "estimate").json["estimate"]
-    assert (price["samples"], price["requests"], price["known"]) == (3, 5, 1)
+    assert (price["samples"], price["requests"], price["known"]) == (1, 2, 0)
     run = deck.generate(edit["id"])
-    assert (run["counts"]["scored"], run["counts"]["known"]) == (6, 1)
-    assert len(deck.generated()) == 5
+    assert (run["counts"]["scored"], run["counts"]["known"]) == (2, 0)
+    assert sorted(one["deckVersion"] for one in deck.generated()) == [1, 2]
+
+
+def test_a_response_that_was_deleted_is_not_made_until_it_pleases(ledger: Ledger) -> None:
+    deck = PromptEdits(ledger, samples=2)
+    edit = deck.propose()
+    deck.generate(edit["id"])
+    one = next(one for one in deck.generated() if one["deckVersion"] == 2)
+    deck.platform.call("DELETE", f"{deck.path}/samples/{one['id']}")
+    price = deck.act(edit["id"], "estimate").json["estimate"]
+    assert (price["samples"], price["requests"], price["known"]) == (2, 0, 3)
+    run = deck.generate(edit["id"])
+    assert (run["counts"]["known"], run["counts"]["canceled"]) == (3, 1)
+    assert (len(deck.generated()), len(deck.asked)) == (3, 4)
+    (effect,) = deck.act(edit["id"], "measure").json["edit"]["effects"]
+    assert (effect["inputs"], effect["pairs"]) == (2, 1)
+    assert effect["insufficientBecause"] == "missing_responses"
+
+
+def test_a_prompt_under_which_a_model_refuses_is_not_better(ledger: Ledger) -> None:
+    deck = PromptEdits(ledger, samples=60)
+    deck.refused_under_new = {f"question {one}?" for one in range(4)}
+    edit = deck.propose()
+    deck.generate(edit["id"])
+    made = deck.generated()
+    deck.label([one for one in made if one["deckVersion"] == 1])
+    deck.label([one for one in made if one["deckVersion"] == 2])
+    measured = deck.act(edit["id"], "measure").json["edit"]
+    (effect,) = measured["effects"]
+    assert effect["new"]["labels"] == 56, "there are labels enough"
+    answered = (effect["inputs"], effect["old"]["answered"], effect["new"]["answered"])
+    assert answered == (60, 60, 56)
+    assert (effect["outcome"], effect["delta"], measured["look"]) == ("insufficient", None, None)
+    assert effect["insufficientBecause"] == "missing_responses"
+    refused = deck.act(edit["id"], "accept")
+    assert (refused.status, "56 under the new" in refused.json["detail"]) == (409, True)
+
+
+def test_what_was_said_before_the_run_takes_the_pair_out(ledger: Ledger) -> None:
+    deck = PromptEdits(ledger, samples=2)
+    edit = deck.propose()
+    deck.generate(edit["id"])
+    deck.label([deck.generated()[0]])
+    (effect,) = deck.act(edit["id"], "measure").json["edit"]["effects"]
+    assert (effect["pairs"], effect["insufficientBecause"]) == (2, None)
+    change(deck, edit["id"], started_at=datetime.now(UTC) + timedelta(days=1))
+    (effect,) = deck.act(edit["id"], "measure").json["edit"]["effects"]
+    assert (effect["pairs"], effect["old"]["answered"]) == (1, 2)
+    assert effect["insufficientBecause"] == "missing_responses"
+
+
+def test_a_grader_that_said_worse_is_not_silenced_by_setting_it_inactive(ledger: Ledger) -> None:
+    deck = PromptEdits(ledger, samples=1)
+    edit = deck.propose()
+    deck.generate(edit["id"])
+    (effect,) = deck.act(edit["id"], "measure").json["edit"]["effects"]
+    said = {**effect, "graderId": "grd_inactive", "graderName": "kind", "outcome": "worse"}
+    change(deck, edit["id"], effects=[PromptEffect.model_validate(said)])
+    measured = deck.act(edit["id"], "measure").json["edit"]
+    assert [one["graderName"] for one in measured["effects"]] == ["brief", "kind"]
+    refused = deck.act(edit["id"], "accept")
+    assert (refused.status, "worse by kind" in refused.json["detail"]) == (409, True)
+
+
+def test_a_prompt_has_no_words_of_what_it_is_measured_on(ledger: Ledger) -> None:
+    deck = PromptEdits(ledger, samples=1)
+    question = "At what degree does tungsten hexafluoride boil near the sea?"
+    deck.add_whole_samples([{"input": question, "output": "At seventeen."}])
+    refused = deck.try_proposing(f"{OLD} For example: {question} At seventeen.")
+    assert (refused.status, set(refused.fields)) == (422, {"systemPrompt"})
+    later = "At what degree does uranium hexafluoride boil near the sea?"
+    edit = deck.propose(f"{OLD} For example: {later} At fifty-six.")
+    deck.add_whole_samples([{"input": later, "output": "At fifty-six."}])
+    refused = deck.act(edit["id"], "generate")
+    assert (refused.status, "words in a row" in refused.json["detail"]) == (409, True)
+
+
+def test_a_bound_is_of_the_prompt_as_it_is_filled_in(ledger: Ledger) -> None:
+    deck = PromptEdits(ledger, samples=0, systemPrompt="Answer {{name}}.")
+    messages = [
+        {"role": "system", "content": f"Answer {'Ada' * 1_000}."},
+        {"role": "user", "content": "question 1?"},
+    ]
+    answer = {"choices": [{"message": {"role": "assistant", "content": "yes"}}]}
+    deck.add_whole_samples([{"request": {"messages": messages}, "response": answer}])
+    bounds = [
+        deck.act(deck.propose(prompt)["id"], "estimate").json["estimate"]["boundNanoUsd"]
+        for prompt in ("Answer {{name}} briefly.", "Answer {{name}} {{name}} {{name}} briefly.")
+    ]
+    assert bounds[1] > 1.5 * bounds[0]
 
 
 def test_what_was_generated_goes_with_its_source(ledger: Ledger) -> None:
@@ -176,15 +271,19 @@ def test_an_effect_is_claimed_with_labels_enough_and_each_showing_spends_a_look(
     refused = deck.act(edit["id"], "measure")
     assert refused.status == 409
     deck.generate(edit["id"])
-    deck.finish(deck.start())
     made = deck.generated()
-    for version in (1, 2):
-        deck.label([one for one in made if one["deckVersion"] == version][:labels])
+    arms = [[one for one in made if one["deckVersion"] == version] for version in (1, 2)]
+    for arm in arms:
+        deck.label(arm[:labels])
+    # Which responses are judged is chosen: what the judge says counts once it has judged all.
+    chosen = [one["id"] for one in made if "long 0" in one["outputExcerpt"]]
+    deck.finish(deck.start(sampleIds=[*chosen, *(one["id"] for one in arms[1])]))
     measured = deck.act(edit["id"], "measure").json["edit"]
     (effect,) = measured["effects"]
-    assert effect["pairs"] == 80
+    assert (effect["inputs"], effect["pairs"], effect["insufficientBecause"]) == (80, 80, None)
     assert (effect["old"]["labels"], effect["new"]["labels"]) == (labels, labels)
-    assert effect["old"]["judged"] == 80 - labels
+    assert (effect["old"]["unjudged"], effect["new"]["unjudged"]) == (80 - len(chosen), 0)
+    assert effect["new"]["judged"] == 80 - labels
     if labels < 50:
         assert (effect["outcome"], effect["delta"], measured["look"]) == (
             "insufficient",
@@ -201,7 +300,12 @@ def test_an_effect_is_claimed_with_labels_enough_and_each_showing_spends_a_look(
     assert effect["low"] < effect["delta"] < effect["high"]
     assert effect["delta"] == pytest.approx(2, abs=0.5)
     assert effect["confidence"] == pytest.approx(0.95)
+    said = [said_by_ada(one["outputExcerpt"]) for one in arms[0][:labels]]
+    assert effect["old"]["mean"]["value"] == pytest.approx(sum(said) / labels)
+    deck.finish(deck.start())
     again = deck.act(edit["id"], "measure").json["edit"]
+    assert again["effects"][0]["old"]["unjudged"] == 0
+    assert again["effects"][0]["old"]["judged"] == 80 - labels
     assert again["look"] == 2, "each showing spends one"
     assert again["effects"][0]["confidence"] == pytest.approx(0.975)
     assert deck.edit(edit["id"])["look"] == 2, "reading spends none"

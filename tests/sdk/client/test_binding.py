@@ -19,6 +19,7 @@ INNER = (
     "decks.labels",
     "decks.runs",
     "decks.edits",
+    "decks.prompt_edits",
     "decks.unmatched",
     "decks.ingest_urls",
     "decks.capture",

@@ -29,8 +29,10 @@ _COLUMNS: Columns[PromptEdit] = {
 }
 _EFFECT_COLUMNS: Columns[PromptEffect] = {
     "GRADER": lambda one: one.grader_name,
-    "OUTCOME": lambda one: one.outcome.replace("_", " "),
+    "OUTCOME": lambda one: (one.insufficient_because or one.outcome).replace("_", " "),
     "MEAN": lambda one: _delta(one),  # noqa: PLW0108 - it is made below
+    "INPUTS": lambda one: one.inputs,
+    "ANSWERED": lambda one: f"{one.old.answered}, {one.new.answered}",
     "PAIRS": lambda one: one.pairs,
     "LABELS BEFORE": lambda one: one.old.labels,
     "AFTER": lambda one: one.new.labels,

@@ -39,7 +39,8 @@ def propose_prompt(
     Raises:
         InvalidInputError: a field is out of its range; nothing was sent.
         NotFoundError: there is no such deck in this organisation.
-        InvalidRequestError: the prompt is the current one, or has other placeholders.
+        InvalidRequestError: the prompt is the current one, has other placeholders, or eight words
+            in a row of a held-out sample.
         ConflictError: another version is the current one.
     """
     request = request_of(
@@ -163,7 +164,8 @@ def accept_prompt_edit(
     """Make the edited prompt the deck's current one.
 
     Args:
-        consent: although no grader shows that responses are better, or one that they are worse.
+        consent: although no grader shows that responses are better, one that they are worse, or
+            responses are missing.
 
     Raises:
         NotFoundError: there is no such deck in this organisation, or no such edit of it.

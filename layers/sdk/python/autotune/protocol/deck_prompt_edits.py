@@ -20,7 +20,12 @@ PromptEditStatus = Literal[
 
 PromptOutcome = Literal["better", "worse", "no_evidence", "insufficient"]
 """What an edit does to responses, by one grader. ``no_evidence``: the difference may be chance.
-``insufficient``: labels are too few, so that there is no figure, and nothing is claimed."""
+``insufficient``: labels or responses are too few, so that there is no figure, and nothing is
+claimed."""
+
+PromptMissing = Literal["missing_responses", "unequal_responses"]
+"""Why responses do not suffice. ``missing_responses``: more than 5 % of the inputs are in no pair.
+``unequal_responses``: under one prompt more are missing than chance explains."""
 
 
 class PromptGenerator(types.RequestModel):
@@ -78,7 +83,7 @@ class AcceptPromptEditRequest(types.RequestModel):
     """Makes the edited prompt the deck's current one.
 
     ``consent``: a person wants it although no grader shows that it is better, or one that it is
-    worse.
+    worse, or responses are missing.
     """
 
     consent: bool = False
@@ -97,8 +102,9 @@ class PromptEditEstimate(types.ResponseModel):
         samples: samples whose inputs are answered.
         unusable: drawn samples whose inputs are not: conversations of several turns, tools, images,
             or instructions that are not the deck's prompt.
-        requests: responses that are to be paid: two of each input.
-        known: those that are there, from an earlier run or made by the same model in the same way.
+        requests: responses that are to be paid: two of each input, without those that an earlier
+            run has made; one that was deleted since is not made again.
+        known: those that are there, from an earlier run.
         fits: whether the organisation's budget has room for the bound now.
     """
 
@@ -121,17 +127,22 @@ class PromptArm(types.ResponseModel):
     """The responses under one version of the prompt, on held-out inputs that both have answered.
 
     Attributes:
+        answered: held-out inputs that have a response under this version; the rest were refused,
+            came empty, failed or were deleted.
         labels: responses with a drawn level of people, given blind after the run began.
         outside_commonest: of these, how many have another level than the commonest.
         judged: the others that the judge alone has judged.
+        unjudged: responses that the judge has not judged; where there is one, labels alone count.
         mean: what people would say on average, corrected by their labels; null where nothing is
             claimed.
     """
 
     version: int
+    answered: int = 0
     labels: int
     outside_commonest: int
     judged: int
+    unjudged: int = 0
     mean: MeanEstimate | None = None
     insufficient_because: InsufficientBecause | None = None
 
@@ -141,7 +152,9 @@ class PromptEffect(types.ResponseModel):
 
     Attributes:
         grader_version: the version whose judge's levels are corrected.
-        pairs: held-out inputs with a response under both prompts.
+        inputs: held-out inputs that were drawn, those that were deleted since among them.
+        pairs: those with a response under both prompts, of which nobody said anything before.
+        insufficient_because: why responses do not suffice; of labels, each version says it.
         delta: corrected mean after minus before, compared in pairs by group; null where nothing is
             claimed. ``low`` and ``high`` are its interval at ``confidence``.
     """
@@ -149,6 +162,7 @@ class PromptEffect(types.ResponseModel):
     grader_id: str
     grader_name: str
     grader_version: int
+    inputs: int = 0
     pairs: int
     old: PromptArm
     new: PromptArm
@@ -158,6 +172,7 @@ class PromptEffect(types.ResponseModel):
     no_interval_because: NoIntervalBecause | None = None
     confidence: float | None = None
     outcome: PromptOutcome
+    insufficient_because: PromptMissing | None = None
 
 
 class PromptEdit(types.ResponseModel):
@@ -169,7 +184,8 @@ class PromptEdit(types.ResponseModel):
         inputs: samples whose inputs are answered, drawn when the first run began.
         run_id: the latest run; ``unfinished`` is how that ended, where it did not come to an end.
         look: number of the latest look at its labels: each time that it is measured spends one.
-        effects: what was measured then, by grader.
+        effects: what was measured then, by grader; of graders that are not active any more, what
+            they said last where that was worse.
         consented: whether a person wanted it although the figures do not speak for it.
         reason: why it was rejected or taken back.
     """

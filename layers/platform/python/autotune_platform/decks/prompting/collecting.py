@@ -32,11 +32,13 @@ from autotune_platform.decks.sample_repository import (
 from autotune_platform.judging.rubric.conversations import sample_texts
 from autotune_platform.judging.rubric.levels import LevelReading
 from autotune_platform.ledger.ordering import Ordered
-from autotune_platform.runtime.errors import NotFoundError
+from autotune_platform.runtime.errors import NotFoundError, UnavailableError
 from autotune_platform.runtime.parts import part
+from autotune_platform.runtime.retry import BUSY
 
 # Each has an item that leads to it from its source, and may have one that has it expire.
 _TOGETHER = AT_A_TIME // 2
+_ATTEMPTS = 8
 
 
 @dataclass(frozen=True)
@@ -56,13 +58,20 @@ class GenerationPairs(NextPairs):
     samples: SampleRepository
 
     def known(self, run: Run, wanted: Sequence[Wanted]) -> Mapping[Place, DeckResultStatus]:
-        """Return responses that are there, which are not paid for again."""
+        """Return responses that were made, which are not paid for again.
+
+        One that is gone is not made again either.
+        """
         edit = self.edits.get(run.deck_id, run.fingerprint)
         if edit is None:
             return {}
         ids = {at: edit.response_id(at[2], at[1]) for at in (place_of(run, one) for one in wanted)}
         there = self.samples.headers(run.deck_id, ids.values())
-        return {at: "scored" for at, id_ in ids.items() if id_ in there}
+        gone = edit.has_made()
+        known: dict[Place, DeckResultStatus] = {
+            at: "canceled" for at in ids if (at[2], at[1]) in gone
+        }
+        return known | {at: "scored" for at, id_ in ids.items() if id_ in there}
 
 
 @part
@@ -109,6 +118,7 @@ class GenerationCollecting(RunCollecting):
             stored += added
             if len(added) < len(some):
                 break  # the deck is full
+        self._note(run, stored)
         there = self.samples.headers(run.deck_id, sources)
         kept = [one for one in stored if one.source_id in there]
         for sample in stored:
@@ -117,6 +127,24 @@ class GenerationCollecting(RunCollecting):
         gone = sum(one.wanted.sample_id not in there for one in responses)
         counts = counts.plus("scored", len(kept)).plus("canceled", gone)
         return counts.plus("failed", len(responses) - len(kept) - gone)
+
+    def _note(self, run: Run, stored: Sequence[Sample]) -> None:
+        """Note in the edit which responses were made.
+
+        Raises:
+            UnavailableError: the edit changes all the time, or the table is busy; the same step
+                comes again.
+        """
+        made = [(one.source_id, one.deck_version) for one in stored if one.source_id is not None]
+        for _ in BUSY.attempts(_ATTEMPTS):
+            edit = self.asking.edits.get(run.deck_id, run.fingerprint)
+            if edit is None or {*made} <= edit.has_made():
+                return
+            after = edit.with_made(made)
+            after = after.model_copy(update={"revision": edit.revision + 1})
+            if self.asking.edits.change(edit, after):
+                return
+        raise UnavailableError("the edit is busy", retry_after_seconds=1)
 
     def _samples(
         self, run: Run, responses: Sequence[Response], sources: Mapping[str, Sample]

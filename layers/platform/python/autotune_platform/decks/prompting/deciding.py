@@ -107,6 +107,13 @@ def _speaks_against(edit: PromptEdit) -> str | None:
     worse = [one.grader_name for one in edit.effects if one.outcome == "worse"]
     if worse:
         return f"responses are worse by {', '.join(worse)}"
+    missing = [one for one in edit.effects if one.insufficient_because is not None]
+    if missing:
+        one = missing[0]
+        return (
+            f"of {one.inputs} inputs, {one.old.answered} have a response under the old prompt and "
+            f"{one.new.answered} under the new one: {one.insufficient_because}"
+        )
     if not any(one.outcome == "better" for one in edit.effects):
         return "no grader shows that responses are better"
     return None

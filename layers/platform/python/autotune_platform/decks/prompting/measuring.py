@@ -2,10 +2,10 @@
 
 Both prompts' responses are by one model, of the same held-out inputs, and have labels that were
 drawn, given blind, and given after the run began. Each time that figures are made, a look is spent
-in the write that stores them; too few labels spend nothing, and give no figure.
+in the write that stores them; too few labels or responses spend nothing, and give no figure.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
@@ -19,9 +19,9 @@ from autotune_platform.decks.labels.agreement import interval_on_wire
 from autotune_platform.decks.labels.models import Truth
 from autotune_platform.decks.labels.repository import LabelRepository
 from autotune_platform.decks.models import DeckGrader, GraderVersion, Sample
+from autotune_platform.decks.prompting.missing import missing_because
 from autotune_platform.decks.prompting.models import PromptEdit, PromptLook
 from autotune_platform.decks.prompting.service import PromptEditService
-from autotune_platform.decks.result_models import GraderResult
 from autotune_platform.decks.results import ResultRepository
 from autotune_platform.decks.sample_repository import SampleRepository
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
@@ -42,12 +42,39 @@ Pairs = Sequence[tuple[Sample, Sample]]
 
 
 @dataclass(frozen=True)
-class _Arm:
-    """Responses under one version of the prompt, as people and a judge see them."""
+class _Answered:
+    """Held-out inputs that were drawn, and those that are answered.
 
+    Attributes:
+        drawn: how many there were to answer; those that were deleted since are among them.
+        old: how many have a response under the old prompt, and ``new`` under the new one.
+        pairs: the responses to those that have both.
+    """
+
+    drawn: int
+    old: int
+    new: int
+    pairs: Pairs
+
+
+@dataclass(frozen=True)
+class _Arm:
+    """Responses under one version of the prompt, as people and a judge see them.
+
+    Attributes:
+        unlabelled: what the judge says of all of them, the labelled ones among them; nothing where
+            it has not judged all: which it has, people choose.
+        judged: of how many without a label it says something, and ``unjudged`` of how many of all
+            it does not.
+    """
+
+    version: int
+    answered: int
     labelled: Labelled
     unlabelled: Unlabelled
     without_truth: int
+    judged: int
+    unjudged: int
 
     def mean(self, confidence: float) -> CorrectedMean:
         return corrected_mean(
@@ -87,21 +114,21 @@ class PromptMeasuring:
         graders = [one for one in listed if one.id in current]
         if not graders:
             raise ConflictError("no grader of this deck is active; activate one first")
-        now, pairs = self.clock.now(), self._pairs(edit)
+        now, answered = self.clock.now(), self._answered(edit)
         looks = self.edits.edits.looks(edit)
         number = looks.next_number(edit.started_at)
         # The level of a look is shared by all graders: one of them may say better by chance.
         confidence = 1 - (1 - confidence_of_look(number)) / len(graders)
         effects = []
         for one in graders:
-            effect = self._effect(one, current[one.id], pairs, edit.started_at, confidence)
+            effect = self._effect(one, current[one.id], edit, answered, confidence)
             if effect.outcome != "insufficient":
                 self.held_out.spend(one, current[one.id])
             effects.append(effect)
         is_seen = any(one.outcome != "insufficient" for one in effects)
         after = edit.model_copy(
             update={
-                "effects": effects,
+                "effects": [*effects, *_still_worse(edit, current)],
                 "measured_at": now,
                 "look": number if is_seen else edit.look,
                 "revision": edit.revision + 1,
@@ -113,36 +140,51 @@ class PromptMeasuring:
             raise ConflictError(f"edit {edit.id} changed at the same time; read it again")
         return after
 
-    def _pairs(self, edit: PromptEdit) -> Pairs:
-        """Return held-out inputs' responses under both prompts, where both are there."""
-        ids = [tuple(edit.response_id(one, arm) for arm in edit.arms) for one in edit.sources]
+    def _answered(self, edit: PromptEdit) -> _Answered:
+        """Return what has been answered of held-out inputs; deleted ones count as missing."""
+        sources = self.samples.headers(edit.deck_id, edit.sources)
+        drawn = [
+            id_ for id_ in edit.sources if id_ not in sources or sources[id_].split == "holdout"
+        ]
+        ids = [tuple(edit.response_id(one, arm) for arm in edit.arms) for one in drawn]
         there = self.samples.headers(edit.deck_id, chain.from_iterable(ids))
-        found = [(there[old], there[new]) for old, new in ids if old in there and new in there]
-        return [one for one in found if one[0].split == "holdout"]
+        return _Answered(
+            drawn=len(drawn),
+            old=sum(old in there for old, _ in ids),
+            new=sum(new in there for _, new in ids),
+            pairs=[(there[old], there[new]) for old, new in ids if {old, new} <= there.keys()],
+        )
 
     def _effect(
         self,
         grader: DeckGrader,
         version: GraderVersion,
-        pairs: Pairs,
-        since: datetime,
+        edit: PromptEdit,
+        answered: _Answered,
         confidence: float,
     ) -> wire.PromptEffect:
+        assert edit.started_at is not None, "its responses are there"
+        pairs = self._unsaid(grader, answered.pairs, edit.started_at)
+        out = len(answered.pairs) - len(pairs)
+        counts = answered.old - out, answered.new - out
+        because = missing_because(answered.drawn, len(pairs), old=counts[0], new=counts[1])
         old, new = (
-            self._arm(grader, version, [pair[place] for pair in pairs], since) for place in (0, 1)
+            self._arm(grader, version, [pair[place] for pair in pairs], edit.arms[place], had)
+            for place, had in ((0, answered.old), (1, answered.new))
         )
         means = old.mean(confidence), new.mean(confidence)
-        is_sufficient = all(one.labels.is_sufficient for one in means)
         shown = wire.PromptEffect(
             grader_id=grader.id,
             grader_name=grader.name,
             grader_version=version.version,
+            inputs=answered.drawn,
             pairs=len(pairs),
-            old=_arm_on_wire(pairs[0][0].deck_version if pairs else 0, old, means[0]),
-            new=_arm_on_wire(pairs[0][1].deck_version if pairs else 0, new, means[1]),
+            old=_arm_on_wire(old, means[0]),
+            new=_arm_on_wire(new, means[1]),
             outcome="insufficient",
+            insufficient_because=because,
         )
-        if not is_sufficient:
+        if because is not None or not all(one.labels.is_sufficient for one in means):
             return shown
         change = corrected_difference(
             (old.labelled, old.unlabelled), (new.labelled, new.unlabelled), confidence=confidence
@@ -158,38 +200,63 @@ class PromptMeasuring:
             }
         )
 
+    def _unsaid(self, grader: DeckGrader, pairs: Pairs, since: datetime) -> Pairs:
+        """Return the pairs of which nobody had said anything to a grader by some moment.
+
+        Without the label alone, what was said would have chosen which labels count.
+        """
+        rated = self.labels.truths_of(grader.id, {one.id for pair in pairs for one in pair})
+        early = {id_ for id_, one in rated.items() if not _is_fresh(one, since)}
+        return [pair for pair in pairs if early.isdisjoint({one.id for one in pair})]
+
     def _arm(
-        self, grader: DeckGrader, version: GraderVersion, samples: Sequence[Sample], since: datetime
+        self,
+        grader: DeckGrader,
+        version: GraderVersion,
+        samples: Sequence[Sample],
+        arm: int,
+        answered: int,
     ) -> _Arm:
         by_id = {one.id: one for one in samples}
         rated = self.labels.truths_of(grader.id, by_id)
         left = (self.labels.skipped(grader.id) & by_id.keys()) - rated.keys()
-        drawn = {id_: one for id_, one in rated.items() if one.counts and _is_fresh(one, since)}
+        drawn = {id_: one for id_, one in rated.items() if one.counts}
         truths = [one for one in drawn.values() if one.state == "settled"]
         places = ((grader.id, version.version, one) for one in by_id)
-        results: Mapping[str, GraderResult] = {
-            one.sample_id: one
+        scores = {
+            one.sample_id: one.score
             for one in self.results.first(places).values()
             if one.status != "canceled"
         }
-        others = [one for id_, one in results.items() if id_ not in drawn]
-        judged = [results.get(one.sample_id) for one in truths]
+        unjudged = len(by_id) - len(scores)
+        of_all = {} if unjudged else scores
         return _Arm(
+            arm,
+            answered,
             Labelled(
                 [one.score for one in truths],
-                [None if one is None else one.score for one in judged],
+                [of_all.get(one.sample_id) for one in truths],
                 [one.group_key for one in truths],
             ),
-            Unlabelled(
-                [one.score for one in others], [by_id[one.sample_id].group_key for one in others]
-            ),
+            Unlabelled([*of_all.values()], [by_id[id_].group_key for id_ in of_all], is_all=True),
             without_truth=len(drawn) - len(truths) + len(left),
+            judged=len(scores.keys() - drawn.keys()),
+            unjudged=unjudged,
         )
+
+
+def _still_worse(edit: PromptEdit, measured: Collection[str]) -> list[wire.PromptEffect]:
+    """Return what graders said that an edit is worse by, and that are not asked any more.
+
+    Setting them inactive takes nothing of that back.
+    """
+    return [one for one in edit.effects if one.outcome == "worse" and one.grader_id not in measured]
 
 
 def _is_fresh(truth: Truth, since: datetime) -> bool:
     """Return whether all that was said of a response was said after a moment."""
-    words: Iterable[datetime] = (voice.latest.at for voice in truth.voices.values())
+    voices = truth.voices.values()
+    words = [one.at for voice in voices for one in (voice.blind, voice.latest) if one is not None]
     firsts = [truth.first_at] if truth.first_at else []
     return all(at > since for at in [*words, *firsts])
 
@@ -201,13 +268,15 @@ def _outcome(change: Estimate) -> wire.PromptOutcome:
     return "worse" if high is not None and high < 0 else "no_evidence"
 
 
-def _arm_on_wire(version: int, arm: _Arm, mean: CorrectedMean) -> wire.PromptArm:
+def _arm_on_wire(arm: _Arm, mean: CorrectedMean) -> wire.PromptArm:
     because = mean.labels.because
     return wire.PromptArm(
-        version=version,
+        version=arm.version,
+        answered=arm.answered,
         labels=mean.labels.n,
         outside_commonest=mean.labels.outside_commonest,
-        judged=len(arm.unlabelled.judged),
+        judged=arm.judged,
+        unjudged=arm.unjudged,
         insufficient_because=because.value if because else None,
     )
 

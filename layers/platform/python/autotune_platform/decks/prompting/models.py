@@ -1,6 +1,6 @@
 """Edits of system prompts as the platform stores them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence, Set
 from datetime import datetime
 
 from autotune.protocol.deck_prompt_edits import (
@@ -24,8 +24,9 @@ class PromptEdit(Entity):
         groups: how many groups of samples are drawn; all of them where it is None.
         split: the half that these are of; None for both.
         sources: the samples whose inputs are answered, drawn when the first run begins.
-        stored: those of them whose own response is the one under the base: it was made by the same
-            model in the same way.
+        unusable: how many were drawn beside them whose inputs cannot be answered.
+        made: which responses were made, as ``2 * place + arm`` by the place of the source: one that
+            is gone is not made again, or else people could have it made until they like it.
         started_at: when the first run began; only labels from after that count.
         run_id: the latest run; it is named before the run is stored.
         unfinished: how that run ended, where it was no end.
@@ -42,7 +43,8 @@ class PromptEdit(Entity):
     split: Split | None = None
     note: str = ""
     sources: Sequence[str] = ()
-    stored: Sequence[str] = ()
+    unusable: int = 0
+    made: Sequence[int] = ()
     started_at: datetime | None = None
     run_id: str | None = None
     unfinished: DeckRunStatus | None = None
@@ -67,9 +69,21 @@ class PromptEdit(Entity):
 
         It follows from the edit, so that a step or a run that comes again finds what is there.
         """
-        if version == self.base_version and source_id in self.stored:
-            return source_id
         return timed_id("smp", self.created_at, 0, f"{self.id} {version} {source_id}")
+
+    def has_made(self) -> Set[tuple[str, int]]:
+        """Return source and version of the responses that were made, whether they are there."""
+        return {(self.sources[one // 2], self.arms[one % 2]) for one in self.made}
+
+    def with_made(self, responses: Iterable[tuple[str, int]]) -> "PromptEdit":
+        """Return this with responses that were made, each by source and version."""
+        places = {id_: place for place, id_ in enumerate(self.sources)}
+        new = {
+            2 * places[id_] + self.arms.index(version)
+            for id_, version in responses
+            if id_ in places
+        }
+        return self.model_copy(update={"made": sorted(new.union(self.made))})
 
 
 class PromptLook(FrozenModel):

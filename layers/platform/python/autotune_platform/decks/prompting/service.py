@@ -10,7 +10,11 @@ from typing import Any
 
 from autotune.protocol import deck_prompt_edits as wire
 from autotune.protocol.ids import new_id
-from autotune.protocol.limits import MAX_DECK_SAMPLES, MAX_PROMPT_EDIT_INPUTS
+from autotune.protocol.limits import (
+    EDIT_COPIED_WORDS,
+    MAX_DECK_SAMPLES,
+    MAX_EDIT_COMPARED_SAMPLES,
+)
 from autotune.protocol.problems import LimitProblem
 from autotune_platform.access.models import Caller
 from autotune_platform.decks.models import Deck
@@ -68,8 +72,8 @@ class PromptEditService:
 
         Raises:
             NotFoundError: there is no such deck, or it is another organisation's.
-            InvalidRequestError: the prompt is the current one, or has other placeholders; or the
-                connection is none that the organisation may use.
+            InvalidRequestError: the prompt is the current one, has other placeholders, or has words
+                of held-out samples; or the connection is none that the organisation may use.
             ConflictError: the base is not the current version, or the deck changed at once.
             TooManyEntitiesError: the deck has as many versions as it may.
         """
@@ -83,6 +87,15 @@ class PromptEditService:
         if request.system_prompt == base:
             raise InvalidRequestError.of_field(
                 "systemPrompt", "another prompt than the current one"
+            )
+        copied = self.inputs.copied(
+            deck_id, base, request.system_prompt, at_most=MAX_EDIT_COMPARED_SAMPLES
+        )
+        if copied is not None:
+            raise InvalidRequestError.of_field(
+                "systemPrompt",
+                f"words of its own: no {EDIT_COPIED_WORDS} in a row from a held-out sample",
+                detail=f"it copies from sample {copied}",
             )
         self._connection(caller, request.generator)
         edit = PromptEdit(
@@ -130,7 +143,8 @@ class PromptEditService:
         Raises:
             NotFoundError: there is no such deck or edit, or it is another organisation's.
             InvalidRequestError: the model cannot be asked.
-            ConflictError: the edit is decided, or there is no input that can be answered.
+            ConflictError: the edit is decided, there is no input that can be answered, or its
+                prompt has words of a held-out one.
         """
         planned = self._planned(caller, self.get(caller, deck_id, edit_id))
         room = self.runs.orders.money.room(caller.organization_id)
@@ -152,7 +166,8 @@ class PromptEditService:
         Raises:
             NotFoundError: there is no such deck or edit, or it is another organisation's.
             InvalidRequestError: the model cannot be asked.
-            ConflictError: the edit is decided, there is no input, or it changed at the same time.
+            ConflictError: the edit is decided, there is no input, its prompt has words of a
+                held-out one, or it changed at the same time.
             TooManyEntitiesError: the deck has no room for the responses, or the organisation as
                 many runs under way as it may.
         """
@@ -167,7 +182,7 @@ class PromptEditService:
             changes |= {
                 "started_at": run.created_at,
                 "sources": [one.sample.id for one in planned.drawn.sources],
-                "stored": [one.sample.id for one in planned.drawn.sources if one.is_stored],
+                "unusable": planned.drawn.unusable,
             }
         named = self._changed(edit, changes)
         sources = [one.sample.id for one in planned.drawn.sources]
@@ -205,25 +220,18 @@ class PromptEditService:
             raise ConflictError(f"edit {edit.id} is {edit.status.replace('_', ' ')}")
         deck = self.decks.require(caller, edit.deck_id)
         prompts = {version: self._prompt(deck, version) for version in edit.arms}
-        provider = self._connection(caller, edit.generator)
-        drawn = self.inputs.draw(edit, prompts[edit.base_version], provider=provider)
-        if len(drawn.sources) > MAX_PROMPT_EDIT_INPUTS:
-            raise InvalidRequestError.of_field(
-                "groups",
-                f"fewer groups: {MAX_PROMPT_EDIT_INPUTS} inputs at most",
-                detail=f"they have {len(drawn.sources)}",
-            )
+        self._connection(caller, edit.generator)
+        # Drawn once: an edit that was begun goes on with the same inputs.
+        is_begun = edit.started_at is not None
+        drawn = self.inputs.kept(edit, prompts) if is_begun else self.inputs.draw(edit, prompts)
         if not drawn.sources:
             raise ConflictError("the deck has no such sample whose input can be answered")
-        # Drawn once: an edit that was begun goes on with the same inputs.
-        kept = edit.model_copy(
-            update={"stored": [one.sample.id for one in drawn.sources if one.is_stored]}
-        )
-        edit = edit if edit.started_at is not None else kept
-        if edit.started_at is not None:
-            wanted = {*edit.sources}
-            sources = [one for one in drawn.sources if one.sample.id in wanted]
-            drawn = DrawnSources(sources, drawn.unusable)
+        copied = next((one.sample.id for one in drawn.sources if one.is_copied), None)
+        if copied is not None and not is_begun:
+            raise ConflictError(
+                f"edit {edit.id} has {EDIT_COPIED_WORDS} words in a row from the held-out sample "
+                f"{copied}; propose a prompt with words of its own"
+            )
         ids = {
             (one.sample.id, version): edit.response_id(one.sample.id, version)
             for one in drawn.sources
@@ -232,18 +240,20 @@ class PromptEditService:
         there = self.inputs.samples.headers(edit.deck_id, ids.values())
         empty = self._empty(caller, edit)
         prices = self.runs.orders.prices_of(empty.row, empty.connection)
+        made = edit.has_made()
         estimate = most = requests = 0
         for source in drawn.sources:
             for version in edit.arms:
-                if ids[source.sample.id, version] in there:
+                at = source.sample.id, version
+                if ids[at] in there or at in made:
                     continue
-                size = empty.row.input_bytes + source.size + len(prompts[version].encode())
+                size = empty.row.input_bytes + source.sizes[version]
                 requests += 1
                 estimate += _usual(empty, size)
                 most += max(
                     bound(size, empty.row.messages, empty.row.max_tokens, price) for price in prices
                 )
-        return _Planned(deck, drawn, requests, len(ids) - requests, estimate, most)
+        return _Planned(deck, drawn, requests, len(there), estimate, most)
 
     def _empty(self, caller: Caller, edit: PromptEdit) -> PlannedRow:
         """Return the row that asks nothing, with a prompt of nothing."""
@@ -255,11 +265,10 @@ class PromptEditService:
             )
         return planned
 
-    def _connection(self, caller: Caller, generator: wire.PromptGenerator) -> str:
-        found = self.connections.require(
+    def _connection(self, caller: Caller, generator: wire.PromptGenerator) -> None:
+        self.connections.require(
             caller.organization_id, generator.connection_id, field="generator.connectionId"
         )
-        return found.provider
 
     def _prompt(self, deck: Deck, version: int) -> str:
         prompt = self.decks.repository.prompts(deck.id, [version]).get(version)

@@ -3,7 +3,7 @@
 from autotune.protocol import deck_prompt_edits as wire
 from autotune_platform.decks.prompting.models import PromptEdit
 
-_KEPT = {"organization_id", "sources", "stored", "started_at", "revision"}
+_KEPT = {"organization_id", "sources", "unusable", "made", "started_at", "revision"}
 
 
 def prompt_edit_on_wire(edit: PromptEdit) -> wire.PromptEdit:

@@ -81,7 +81,8 @@ class Counts(FrozenModel):
     def plus_known(self, status: DeckResultStatus) -> "Counts":
         """Return these and one that was there before."""
         more = self.plus(status)
-        return more.model_copy(update={"known": self.known + 1})
+        is_there = status in {"scored", "abstained"}
+        return more.model_copy(update={"known": self.known + is_there})
 
     def plus_repeated(self, first: int | None, second: int | None) -> "Counts":
         """Return these and a comparison, where both judgements have a level."""
