@@ -9,6 +9,7 @@ from ppi_py.ppi import _calc_lam_glm
 from scipy import stats
 
 from autotune_platform.statistics.intervals import NoInterval, mean_interval
+from autotune_platform.statistics.labels import Insufficient
 from autotune_platform.statistics.means import (
     Labelled,
     Shown,
@@ -250,3 +251,57 @@ def test_what_the_question_does_not_apply_to_is_no_part_of_the_mean():
     assert more.labels_only.mean == pytest.approx(plain.labels_only.mean)
     assert more.corrected.mean == pytest.approx(plain.corrected.mean, abs=0.05)
     assert more.naive == pytest.approx(np.concatenate([f, u]).mean())
+
+
+@pytest.mark.parametrize(("late", "drawn", "is_claimed"), [(5000, 10, False), (1000, 60, True)])
+def test_nothing_is_claimed_where_a_few_labels_stand_for_most_samples(late, drawn, is_claimed):
+    """60 labels of 500 samples, then some of those that came later.
+
+    No degrees of freedom mend ten labels that stand for ten in eleven samples: a nominal 90 % holds
+    the mean of skewed levels in 68 of 100 cases. So there are to be labels worth 50.
+    """
+    random = np.random.default_rng(21)
+    weights = np.repeat([500 / 60, late / drawn], [60, drawn])
+    y = random.choice(np.arange(-3.0, 4), 500 + late, p=[0.05] * 6 + [0.7])
+    f = np.where(random.random(y.size) < 0.8, y, random.integers(-3, 4, y.size))
+    rows = np.concatenate([random.permutation(500)[:60], 500 + random.permutation(late)[:drawn]])
+    labelled = Labelled(y[rows], f[rows], rows, weights)
+    found = corrected_mean(labelled, Unlabelled(f, range(y.size), is_all=True))
+    assert found.labels.n == 60 + drawn
+    assert found.labels.because is (None if is_claimed else Insufficient.FEW_LABELS)
+    effective = weights.sum() ** 2 / (weights @ weights)
+    assert bool(effective >= 50) is is_claimed
+    interval = found.labels_only.interval
+    reach = stats.t.ppf(0.95, effective - 1) * interval.se
+    assert interval.high - interval.low == pytest.approx(2 * reach)
+
+
+def test_a_large_group_among_single_ones_makes_no_difference_surer():
+    """One conversation of 40 responses and 60 of one, 50 labels, and no effect at all."""
+    random = np.random.default_rng(22)
+    groups = np.repeat(np.arange(61), [40] + [1] * 60)
+    runs, held, better = 300, 0, 0
+    for _ in range(runs):
+        shared = random.normal(size=61)
+        arms = []
+        for _ in range(2):
+            own = (shared + random.normal(size=61))[groups] / math.sqrt(2)
+            latent = math.sqrt(0.6) * own + math.sqrt(0.4) * random.normal(size=100)
+            y = np.clip(np.round(2 * latent + 1.5), -3, 3)
+            f = np.where(random.random(100) < 0.8, y, random.integers(-3, 4, 100))
+            rated, u = np.split(random.permutation(100), [50])
+            arms.append((Labelled(y[rated], f[rated], groups[rated]), Unlabelled(f[u], groups[u])))
+        interval = corrected_difference(*arms, confidence=0.95).interval
+        held += interval.low <= 0 <= interval.high
+        better += interval.low > 0
+    assert held / runs >= 0.93
+    assert better / runs <= 0.035
+
+
+def test_there_is_no_figure_of_one_group_that_has_nearly_all_labels():
+    y = [1, 2, 3, 2, 1, 3, 2, 0]
+    part = Labelled(y, y, ["a"] * 7 + ["b"]), Unlabelled([1, 2], ["c", "d"])
+    assert corrected_mean(*part).labels_only.interval.missing_because is NoInterval.UNEVEN_GROUPS
+    other = Labelled(y[::-1], y, part[0].groups), part[1]
+    found = corrected_difference(part, other).interval
+    assert (found.missing_because, found.low) == (NoInterval.UNEVEN_GROUPS, None)

@@ -59,7 +59,8 @@ class Interval:
         low: Lower end, on the estimate's scale.
         high: Upper end.
         se: Standard error on the scale that was jackknifed (of κ: atanh κ).
-        groups: How many groups it is of; degrees of freedom are one less.
+        groups: How many groups it is of; degrees of freedom are one less. Of corrected means they
+            are one less than there are effective groups.
         missing_because: Why `low`, `high` and `se` are None.
     """
 

@@ -52,7 +52,13 @@ def are_many_open(without_truth: int, drawn: int) -> bool:
     return without_truth > MOST_OPEN * drawn
 
 
-def sufficiency(labels: Levels, *, without_truth: int = 0, drawn: int | None = None) -> Sufficiency:
+def sufficiency(
+    labels: Levels,
+    *,
+    without_truth: int = 0,
+    drawn: int | None = None,
+    effective: float | None = None,
+) -> Sufficiency:
     """Return whether labels suffice.
 
     Args:
@@ -60,6 +66,8 @@ def sufficiency(labels: Levels, *, without_truth: int = 0, drawn: int | None = N
             with: shape (n,); NaN is left out.
         without_truth: Drawn samples that have none: people are apart, or left them.
         drawn: All drawn samples, these included; `labels` and `without_truth` together without it.
+        effective: How many labels of equal weight would say as much, where they have weights; there
+            are to be as many of these as of labels.
     """
     (levels,) = paired(labels)
     n = int(levels.size)
@@ -67,7 +75,7 @@ def sufficiency(labels: Levels, *, without_truth: int = 0, drawn: int | None = N
     because = None
     if are_many_open(without_truth, len(labels) + without_truth if drawn is None else drawn):
         because = Insufficient.MANY_OPEN
-    elif n < LEAST_LABELS:
+    elif n < LEAST_LABELS or (effective is not None and effective < LEAST_LABELS):
         because = Insufficient.FEW_LABELS
     elif n - commonest < LEAST_OUTSIDE_COMMONEST:
         because = Insufficient.FEW_OUTSIDE_COMMONEST

@@ -3,7 +3,9 @@
 PPI++ (Angelopoulos, Duchi and Zrnic 2023, "PPI++: Efficient Prediction-Powered Inference",
 arXiv:2311.01453) for a mean: the judge's mean on unlabelled samples, corrected by its error on
 labelled ones, with a weight λ that falls to 0 where the judge is of no help. Quantiles are
-Student's t, and variances have n - 1, which few labels need.
+Student's t, and variances have n - 1, which few labels need. This n is how many groups of equal
+weight would say as much: a few labels that stand for most samples, or one large conversation, say
+most, and intervals that count all groups alike are too narrow.
 
 Where the judge gave no level, it is taken to have said the mean of those that it gave, of labelled
 and other samples alike: the method holds for any prediction. Leaving such samples out would give
@@ -19,7 +21,14 @@ import numpy as np
 import numpy.typing as npt
 
 from autotune_platform.statistics.distributions import t_quantile
-from autotune_platform.statistics.intervals import CONFIDENCE, Groups, Interval, NoInterval
+from autotune_platform.statistics.intervals import (
+    CONFIDENCE,
+    LEAST_EFFECTIVE_GROUPS,
+    Groups,
+    Interval,
+    NoInterval,
+    effective_groups,
+)
 from autotune_platform.statistics.kappa import Floats, Levels, as_levels
 from autotune_platform.statistics.labels import Sufficiency, sufficiency
 
@@ -127,6 +136,16 @@ class _Data:
         """Return how many groups have a level of people."""
         return len(np.unique(self.l_groups[self.applies > 0]))
 
+    @property
+    def effective_labels(self) -> float:
+        """Return how many labels of equal weight would say as much as those with a level."""
+        return _rounded(effective_groups(self.w[self.applies > 0]))
+
+    @property
+    def effective_label_groups(self) -> float:
+        """Return how many groups of equal weight would say as much as those with a level."""
+        return _rounded(effective_groups(np.bincount(self.l_groups, weights=self.w * self.applies)))
+
 
 def corrected_mean(
     labelled: Labelled,
@@ -138,8 +157,9 @@ def corrected_mean(
     """Return the mean of what people would say of samples like these.
 
     θ = λ · mean_U f + mean_L(y - λ f), se² = λ² var_U(f) / N + var_L(y - λ f) / n, with Student's
-    t of one degree of freedom less than there are groups with labels. Where groups repeat,
-    variances are of the groups' sums, and a group in both parts counts with both together.
+    t of one degree of freedom less than there are effective groups with labels, (Σ w_g)² / Σ w_g².
+    Where groups repeat, variances are of the groups' sums, and a group in both parts counts with
+    both together. Below two effective groups there is no interval.
 
     Args:
         labelled: All random labels of the held-out half, whatever the judge said.
@@ -149,7 +169,12 @@ def corrected_mean(
     """
     data = _read(labelled, unlabelled)
     drawn = data.y.size + without_truth
-    labels = sufficiency(data.y[data.applies > 0], without_truth=without_truth, drawn=drawn)
+    labels = sufficiency(
+        data.y[data.applies > 0],
+        without_truth=without_truth,
+        drawn=drawn,
+        effective=data.effective_labels,
+    )
     power = _power(data)
     labels_only = _estimate(data, 0.0, confidence)
     corrected = _estimate(data, power, confidence) if power else labels_only
@@ -186,7 +211,9 @@ def corrected_difference(
     influence = [
         _influence(data, power, len(keys)) for data, power in zip(parts, powers, strict=True)
     ]
-    return _with_interval(delta, influence[1] - influence[0], min(with_labels), confidence)
+    effective = min(data.effective_label_groups for data in parts)
+    moved = influence[1] - influence[0]
+    return _with_interval(delta, moved, min(with_labels), effective, confidence)
 
 
 def _read(
@@ -258,14 +285,15 @@ def _estimate(data: _Data, power: float, confidence: float) -> Estimate:
     mean, groups = _mean(data, power), data.label_groups
     if groups == 1:
         return Estimate(mean, Interval.missing(NoInterval.ONE_GROUP, 1))
-    return _with_interval(mean, _influence(data, power, data.count), groups, confidence)
+    influence = _influence(data, power, data.count)
+    return _with_interval(mean, influence, groups, data.effective_label_groups, confidence)
 
 
 def _influence(data: _Data, power: float, count: int) -> Floats:
     """Return what each group moves the mean by, shape (count,); squares sum to se²."""
     rest = data.y - _mean(data, power) * data.applies - power * data.f
     on_labels = np.bincount(data.l_groups, weights=data.w * (rest - data.w @ rest), minlength=count)
-    influence = on_labels.astype(np.float64) * _small_sample(data.label_groups)
+    influence = on_labels.astype(np.float64) * _small_sample(data.effective_label_groups)
     if power:
         spread = (data.u - data.u.mean()) / data.u.size
         on_rest = np.bincount(data.u_groups, weights=power * spread, minlength=count)
@@ -273,15 +301,24 @@ def _influence(data: _Data, power: float, count: int) -> Floats:
     return influence / data.share
 
 
-def _small_sample(count: int) -> float:
+def _rounded(effective: float) -> float:
+    """Return it without errors of rounding: equal weights are to count as their number."""
+    return round(effective, 9)
+
+
+def _small_sample(count: float) -> float:
     return math.sqrt(count / (count - 1)) if count > 1 else 1.0
 
 
-def _with_interval(mean: float, influence: Floats, groups: int, confidence: float) -> Estimate:
+def _with_interval(
+    mean: float, influence: Floats, groups: int, effective: float, confidence: float
+) -> Estimate:
     se = math.sqrt(float(influence @ influence))
     if se == 0:
         return Estimate(mean, Interval.missing(NoInterval.NO_VARIATION, groups))
-    reach = t_quantile((1 + confidence) / 2, groups - 1) * se
+    if effective < LEAST_EFFECTIVE_GROUPS:
+        return Estimate(mean, Interval.missing(NoInterval.UNEVEN_GROUPS, groups))
+    reach = t_quantile((1 + confidence) / 2, effective - 1) * se
     return Estimate(mean, Interval(mean - reach, mean + reach, se, groups))
 
 
