@@ -55,10 +55,14 @@ class ReviewRecords:
         """
         if self._table.put_new(_item(review)):
             return review
-        stored = self.find(review.id)
+        stored = self._as_stored(review.id)
         if stored is None:
             raise UnavailableError("a review is busy", retry_after_seconds=1)
         return stored
+
+    def _as_stored(self, review_id: str) -> Review | None:
+        # Who grades may read many reviews at once, and no single one.
+        return self.find_many([review_id]).get(review_id)
 
     def change(self, before: Review, after: Review, *, counted: Sequence[Addition] = ()) -> bool:
         """Store a change; return False where another one came first.
@@ -99,7 +103,7 @@ class ReviewRecords:
             after = current.after(correctable_until=None)
             if self.change(current, after):
                 return after
-            current = self.find(review.id)
+            current = self._as_stored(review.id)
         raise UnavailableError("a review is busy", retry_after_seconds=1)
 
     def expire(self, review: Review) -> Review:
@@ -117,7 +121,7 @@ class ReviewRecords:
             after = current.after(state="expired", lease=None)
             if self.change(current, after):
                 return after
-            current = self.find(review.id)
+            current = self._as_stored(review.id)
         raise UnavailableError("a review is busy", retry_after_seconds=1)
 
     def erase_explanation(self, review_id: str) -> None:
