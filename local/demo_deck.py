@@ -71,6 +71,8 @@ def write_labels(autotune: CommandLine, ids: list[str]) -> None:
     Raises:
         DemoError: If the script fails.
     """
+    # Other parts write there, too, and any of them may be the first.
+    (REPOSITORY_ROOT / IDS).parent.mkdir(exist_ok=True)
     (REPOSITORY_ROOT / IDS).write_text("\n".join(ids) + "\n")
     autotune.say(f"\n$ python {WRITE_LABELS} labels --ids {IDS} > {LABELS}")
     command = [sys.executable, str(WRITE_LABELS), "labels", "--ids", str(IDS)]
