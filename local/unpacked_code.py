@@ -77,7 +77,7 @@ class UnpackedCode:
         finished = [each for each in there if each.suffix != _UNFINISHED]
         kept = sorted(finished, key=lambda each: each.stat().st_mtime)[-KEPT:]
         for each in there.difference(kept):
-            shutil.rmtree(each)
+            shutil.rmtree(each, ignore_errors=True)
 
 
 class LinkedArchive:

@@ -21,12 +21,12 @@ def state_folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def changing():
-    state = {**dict.fromkeys(map(str, range(20_000))), "calls": 0}
+    state = dict.fromkeys([*map(str, range(20_000)), "calls"], 0)
     done = threading.Event()
 
     def change():
         while not done.is_set():
-            state["new"] = None
+            state["new"] = 0
             state["calls"] += 1
             time.sleep(0.0005)  # it waits, as functions do
             del state["new"]
@@ -68,12 +68,15 @@ def test_ministack_reads_what_it_wrote_itself():
 
 
 def test_a_state_that_cannot_be_had_leaves_its_file_and_the_others(state_folder, caplog):
+    def unknown():
+        raise KeyError("keys")
+
     save_all({"sqs": lambda: {"queues": 1}, "sns": lambda: {"topics": 1}})
     save_all(
         {
             "sqs": lambda: {"queues": object()},
             "sns": lambda: None,
-            "kms": lambda: {}["keys"],
+            "kms": unknown,
             "s3": lambda: {"buckets": 1},
         }
     )
