@@ -101,10 +101,10 @@ export async function send(method, path, body, { idempotencyKey, query } = {}) {
  *
  * `path` null loads nothing. Old data stays while new data of the same path loads. With `every`, it
  * is asked again after so many seconds while the tab is visible; `every(data)`, a function that
- * stays the same, may return undefined for data that does not change any more. What passes is asked
- * again by itself. Returns `{ data, problem, loading, again }`.
+ * stays the same, may return undefined for data that does not change any more. `whole` names a list of
+ * which all pages are wanted, one after the other. What passes is asked again by itself. Returns `{ data, problem, loading, again }`.
  */
-export function useApi(path, query, { every } = {}) {
+export function useApi(path, query, { every, whole } = {}) {
   const key = path === null ? null : `${path}?${queryText(query)}`;
   const [state, setState] = useState({ path, data: null, problem: null, loading: key !== null });
   const reload = useRef(() => {});
@@ -130,7 +130,7 @@ export function useApi(path, query, { every } = {}) {
       isAsking = true;
       setState((old) => ({ ...old, path, data: old.path === path ? old.data : null, loading: true }));
       try {
-        const data = await call("GET", path, { query, signal: gone.signal });
+        const data = await read(path, query, { whole, signal: gone.signal });
         failures = 0;
         setState({ path, data, problem: null, loading: false });
         if (typeof every === "function") pauseSeconds = every(data);
@@ -159,12 +159,23 @@ export function useApi(path, query, { every } = {}) {
       clearTimeout(timer);
       document.removeEventListener("visibilitychange", seen);
     };
-  }, [key, every]);
+  }, [key, every, whole]);
 
   const again = useCallback(() => reload.current(), []);
   // What another path answered is never shown as this one's.
   const isOwn = state.path === path;
   return { ...state, data: isOwn ? state.data : null, problem: isOwn ? state.problem : null, again };
+}
+
+async function read(path, query, { whole, signal }) {
+  const data = await call("GET", path, { query, signal });
+  let { nextToken } = data;
+  while (whole && nextToken) {
+    const more = await call("GET", path, { query: { ...query, nextToken }, signal });
+    data[whole].push(...more[whole]);
+    nextToken = more.nextToken;
+  }
+  return data;
 }
 
 /**

@@ -3,7 +3,7 @@
 from functools import cache
 from typing import Annotated, Any
 
-from aws_lambda_powertools.event_handler.openapi.params import Path
+from aws_lambda_powertools.event_handler.openapi.params import Path, Query
 
 from autotune.protocol.deck_capture import DeckCaptureResponse, SetDeckCaptureRequest
 from autotune.protocol.deck_publishing import CreateDeckTaskRequest
@@ -37,6 +37,7 @@ from autotune_platform.runtime.environment import DeckEnvironment
 from autotune_platform.wiring.decks import DeckApiParts
 
 VersionNumber = Annotated[int, Path(ge=1, le=MAX_DECK_VERSIONS)]
+CandidateFilter = Annotated[bool | None, Query()]
 
 
 @cache
@@ -148,11 +149,24 @@ def create_grader_version(
 
 @app.get("/api/v1/decks/<deck_id>/graders/<deck_grader_id>/versions", tags=["decks"])
 def list_grader_versions(
-    deck_id: str, deck_grader_id: str, limit: PageSize = 50, next_token: NextToken = None
+    deck_id: str,
+    deck_grader_id: str,
+    candidate: CandidateFilter = None,
+    limit: PageSize = 50,
+    next_token: NextToken = None,
 ) -> GraderVersionList:
-    """List a grader's versions, newest first; a page has fewer where rubrics are long."""
+    """List a grader's versions, newest first; a page has fewer where rubrics are long.
+
+    ``candidate`` says whether those of edits are wanted that are not accepted, or the others.
+    """
+    app.require_known_parameters()
     versions, token = parts().deck_graders.versions(
-        app.caller, deck_id, deck_grader_id, limit=limit, next_token=next_token
+        app.caller,
+        deck_id,
+        deck_grader_id,
+        candidate=candidate,
+        limit=limit,
+        next_token=next_token,
     )
     on_wire = [grader_version_on_wire(one) for one in versions]
     return GraderVersionList(versions=on_wire, next_token=token)

@@ -14,6 +14,7 @@ import { html, useState } from "../../preact.js";
 import { go, link } from "../../router.js";
 import { DeckPage } from "./frame.js";
 import { agreementText } from "./measures.js";
+import { leastFar, nextStep } from "./next-step.js";
 import { StartRun } from "./run-dialogs.js";
 
 export function Deck({ deckId }) {
@@ -23,7 +24,7 @@ export function Deck({ deckId }) {
   const [asked, setAsked] = useState(null);
   const unmatched = useApi("unmatched-prompts");
   const deck = data?.deck;
-  const active = graders.data?.graders.find(({ status }) => status === "active");
+  const active = deck && graders.data ? leastFar(graders.data.graders, deck.agreement) : undefined;
   const progress = useApi(active ? `decks/${deckId}/graders/${active.id}/feedback/progress` : null);
   const parts = [graders, runs, unmatched, ...(active ? [progress] : [])];
   const isThere = deck && parts.every((one) => one.data !== null || one.problem !== null);
@@ -66,33 +67,11 @@ function Figures({ deck, runs }) {
   `;
 }
 
-// Of the lower end of κ's interval, from which a judge is calibrated.
-const THRESHOLD = 0.4;
-const ENOUGH_LABELS = 50;
-
-function NextStep({ deck, graders, runs, active, rated }) {
-  const of = ["decks", deck.id];
-  const proposed = graders.find(({ status }) => status === "proposed");
-  const ofActive = active && [...of, "graders", active.id];
-  const label = active && ["labelling", deck.id, active.id];
-  const found = active && deck.agreement.find(({ graderId, version }) => graderId === active.id && version === active.version);
-  const published = active?.published;
-  const isTrusted = published && active.calibration && !active.calibration.suspended && !active.uncalibratedBecause;
-  const steps = [
-    [deck.samples === 0, [...of, "samples"], "Add samples of what a model answered to this prompt."],
-    [graders.length === 0, [...of, "graders", "new"], "Write a rubric: what is good, in seven levels."],
-    [!active && proposed, proposed && [...of, "graders", proposed.id], "Read the rubric, and activate it."],
-    [runs.length === 0, [...of, "runs"], "Have samples graded; what it costs is said before."],
-    [active && (rated?.drawn ?? 0) < ENOUGH_LABELS, label, "Label samples, without seeing what the judge said."],
-    [active && !found, ofActive && [...ofActive, "agreement"], "Read how far the judge agrees with people."],
-    [found && !found.sufficient, ofActive && [...ofActive, "agreement"], "See why nothing can be claimed of the judge yet."],
-    [found && (found.low ?? -1) < THRESHOLD, ofActive && [...ofActive, "fix"], "Fix the rubric: the judge agrees too little with people."],
-    [found && published?.version !== active?.version, ofActive && [...ofActive, "published"], "Publish the grader, so that tasks can score by it."],
-    [published && !isTrusted, ofActive && [...ofActive, "published"], "See why what is published is not calibrated."],
-    [published, ["tasks"], "Have a task score by the grader that is published."],
-  ];
-  const [, to, what] = steps.find(([is]) => is) ?? [];
-  return to ? html`<p class="waits">Next: <a href=${link(to)}>${what}</a></p>` : null;
+function NextStep({ active, graders, ...known }) {
+  const step = nextStep({ active, graders, ...known });
+  if (step === null) return null;
+  const isOfOne = step.grader && graders.filter(({ status }) => status === "active").length > 1;
+  return html`<p class="waits">Next${isOfOne ? `, for ${step.grader.name}` : ""}: <a href=${link(step.to)}>${step.what}</a></p>`;
 }
 
 function Graders({ deckId, graders, measured }) {

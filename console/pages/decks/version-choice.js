@@ -2,8 +2,6 @@
 
 import { useApi } from "../../api.js";
 
-const LOADED = 50; // what is older is taken for accepted, and the service says where it is not
-
 /**
  * Load a grader and the number of its newest version, which is not the current one after a rollback.
  *
@@ -11,17 +9,20 @@ const LOADED = 50; // what is older is taken for accepted, and the service says 
  */
 export function useGrader(deckId, id) {
   const one = useApi(`decks/${deckId}/graders/${id}`);
-  const versions = useApi(`decks/${deckId}/graders/${id}/versions`, { limit: LOADED });
+  const path = `decks/${deckId}/graders/${id}/versions`;
+  const versions = useApi(path, { limit: 1 });
+  const edits = useApi(path, { candidate: true, limit: 200 }, { whole: "versions" });
   const again = () => {
     one.again();
     versions.again();
+    edits.again();
   };
   return {
     grader: one.data?.grader ?? null,
     newest: versions.data?.versions[0]?.version ?? null,
-    candidates: (versions.data?.versions ?? []).filter(({ candidate }) => candidate).map(({ version }) => version),
-    isThere: one.data !== null && versions.data !== null,
-    problem: one.problem ?? versions.problem,
+    candidates: (edits.data?.versions ?? []).map(({ version }) => version),
+    isThere: one.data !== null && versions.data !== null && edits.data !== null,
+    problem: one.problem ?? versions.problem ?? edits.problem,
     again,
   };
 }
@@ -41,7 +42,9 @@ export function acceptedVersions(which) {
   return numbersOf(which).filter((one) => !which.candidates.includes(one));
 }
 
-function numbersOf({ newest }) {
+// Until it is known which are of edits, none is offered.
+function numbersOf({ newest, isThere }) {
+  if (!isThere) return [];
   return Array.from({ length: newest ?? 0 }, (_, index) => index + 1).toReversed();
 }
 

@@ -7,6 +7,8 @@ import pytest
 from autotune.protocol.ids import new_id
 from autotune.protocol.limits import MAX_LEVELS_RUBRIC_BYTES
 from autotune_platform.decks import grader_repository
+from autotune_platform.runtime import clients
+from autotune_platform.storage.table import Table
 from tests.support.decks import LEVELS, RUBRIC, new_deck, new_deck_grader, new_samples
 from tests.support.platform import Platform
 
@@ -162,3 +164,35 @@ def test_no_example_is_a_sample_that_is_held_out(platform: Platform, graders: st
         assert f"sample {halves['holdout']} is held out" in refused.json["detail"]
     elsewhere = platform.call("POST", versions, {"rubric": rubric(new_id("smp"))})
     assert elsewhere.status == 201, "a sample that this deck does not have"
+
+
+def test_versions_of_edits_that_are_not_accepted_are_found_apart_however_old(
+    platform: Platform, graders: str
+) -> None:
+    made = new_deck_grader(platform, graders.split("/")[4])
+    path = f"{graders}/{made['id']}/versions"
+    for number in range(2, 8):
+        body = {"rubric": {**RUBRIC, "criteria": f"Is it {number}?"}}
+        assert platform.call("POST", path, body).status == 201
+    table = Table("decks", clients.dynamodb())
+    (_, *items) = table.items(graders.split("/")[4], starting=f"rubric#{made['id']}#")
+    for item in items[:4]:
+        table.put({**item, "candidate": item["version"] % 2 == 0})
+
+    def found(**query: Any) -> list[int]:
+        numbers: list[int] = []
+        token = None
+        while True:
+            asked = {**query, "limit": 1, **({"nextToken": token} if token else {})}
+            answer = platform.call("GET", path, query=asked)
+            assert answer.status == 200, answer.text
+            numbers += [one["version"] for one in answer.json["versions"]]
+            token = answer.json["nextToken"]
+            if token is None:
+                return numbers
+
+    assert found(candidate="true") == [4, 2]
+    assert found(candidate="false") == [7, 6, 5, 3, 1]
+    assert found() == [7, 6, 5, 4, 3, 2, 1]
+    refused = platform.call("GET", path, query={"candidate": "some"})
+    assert (refused.status, list(refused.fields)) == (422, ["candidate"])

@@ -58,6 +58,11 @@ def test_three_samples_are_judged_end_to_end(runs: DeckRuns) -> None:
     assert beta["reasoning"].endswith("I compared the two.")
     assert (gamma["status"], gamma["reason"]) == ("abstained", "not_applicable")
     assert alpha["answeredModel"]
+    halves = {
+        one["id"]: one["split"]
+        for one in runs.platform.call("GET", f"{runs.path}/samples").json["samples"]
+    }
+    assert {id_: one["split"] for id_, one in results.items()} == halves
     assert sum(one["costNanoUsd"] for one in results.values()) == ended["costNanoUsd"]
     rows = runs.rows()
     assert {one["id"] for one in rows} == {one["requestId"] for one in results.values()}

@@ -43,7 +43,9 @@ def test_a_deck_is_graded_for_what_the_estimate_says_and_only_once(run, deck):
     assert "abstained        1" in graded.stdout
     assert "completed: judged 3 of 3" in graded.stderr
     listed = run("decks", "results", deck.deck_id, grader_id).stdout.splitlines()
-    found = {line.split()[0]: line.split()[1:3] for line in listed[1:]}
+    assert listed[0].split()[:4] == ["SAMPLE", "SPLIT", "STATUS", "LEVEL"]
+    assert {line.split()[1] for line in listed[1:]} <= {"development", "holdout"}
+    found = {line.split()[0]: line.split()[2:4] for line in listed[1:]}
     assert found == {
         ids[0]: ["scored", "+2"],
         ids[1]: ["scored", "-3"],

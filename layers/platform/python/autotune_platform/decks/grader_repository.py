@@ -189,9 +189,18 @@ class DeckGraderRepository:
         return {version.grader_id: version for version in found}
 
     def versions(
-        self, deck_id: str, grader_id: str, *, limit: int, next_token: str | None
+        self,
+        deck_id: str,
+        grader_id: str,
+        *,
+        candidate: bool | None = None,
+        limit: int,
+        next_token: str | None,
     ) -> tuple[Sequence[GraderVersion], str | None]:
         """Return a page of a grader's versions, newest first.
+
+        Args:
+            candidate: only those of edits that are not accepted, or only the others.
 
         Raises:
             InvalidRequestError: ``next_token`` is not from this list.
@@ -203,7 +212,12 @@ class DeckGraderRepository:
             GraderVersion,
             limit=limit,
             next_token=next_token,
+            where=None if candidate is None else _is_candidate(candidate),
         )
+
+
+def _is_candidate(wanted: bool) -> Filter:
+    return Filter("#candidate = :wanted", {"#candidate": "candidate"}, {":wanted": wanted})
 
 
 def _gone_item(gone: DeletedGrader) -> Item:

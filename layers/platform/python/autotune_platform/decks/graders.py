@@ -223,15 +223,27 @@ class DeckGraderService:
         return found
 
     def versions(
-        self, caller: Caller, deck_id: str, grader_id: str, *, limit: int, next_token: str | None
+        self,
+        caller: Caller,
+        deck_id: str,
+        grader_id: str,
+        *,
+        candidate: bool | None = None,
+        limit: int,
+        next_token: str | None,
     ) -> tuple[Sequence[GraderVersion], str | None]:
         """Return a page of a grader's versions, newest first.
+
+        Args:
+            candidate: only those of edits that are not accepted, or only the others.
 
         Raises:
             NotFoundError: there is no such deck or grader, or it is another organisation's.
         """
         self._require(caller, deck_id, grader_id)
-        return self.repository.versions(deck_id, grader_id, limit=limit, next_token=next_token)
+        return self.repository.versions(
+            deck_id, grader_id, candidate=candidate, limit=limit, next_token=next_token
+        )
 
     def _require(self, caller: Caller, deck_id: str, grader_id: str) -> DeckGrader:
         self.decks.require(caller, deck_id)

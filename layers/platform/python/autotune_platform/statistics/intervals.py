@@ -112,7 +112,7 @@ def sums_by_group(truth: Levels, judged: Levels, groups: Groups) -> Floats:
     if np.shape(groups) != a.shape:
         raise ValueError(f"each of {a.shape} samples has a group, not {np.shape(groups)}")
     numbers = group_numbers(np.asarray(groups)[both])
-    sums: Floats = np.zeros((int(numbers.max(initial=-1)) + 1, 5))
+    sums: Floats = np.zeros((int(np.max(numbers, initial=-1)) + 1, 5))
     np.add.at(sums, numbers, pair_sums(a[both], b[both]))
     return sums
 
@@ -178,7 +178,7 @@ def mean_interval(
     array = array[has]
     keys = np.arange(array.size) if groups is None else np.asarray(groups)[has]
     numbers = group_numbers(keys)
-    count = int(numbers.max(initial=-1)) + 1
+    count = int(np.max(numbers, initial=-1)) + 1
     if not count:
         return None, Interval.missing(NoInterval.UNDEFINED, 0)
     mean = float(array.mean())

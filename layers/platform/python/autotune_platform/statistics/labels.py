@@ -63,7 +63,7 @@ def sufficiency(labels: Levels, *, without_truth: int = 0, drawn: int | None = N
     """
     (levels,) = paired(labels)
     n = int(levels.size)
-    commonest = int(np.unique(levels, return_counts=True)[1].max(initial=0))
+    commonest = int(np.max(np.unique(levels, return_counts=True)[1], initial=0))
     because = None
     if are_many_open(without_truth, len(labels) + without_truth if drawn is None else drawn):
         because = Insufficient.MANY_OPEN

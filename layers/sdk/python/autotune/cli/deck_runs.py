@@ -42,6 +42,7 @@ _ESTIMATE_COLUMNS: Columns[DeckEstimateOfGrader] = {
 }
 RESULT_COLUMNS: Columns[DeckResult] = {
     "SAMPLE": lambda one: one.sample_id,
+    "SPLIT": lambda one: one.split,
     "STATUS": lambda one: one.status,
     "LEVEL": lambda one: None if one.score is None else f"{one.score:+d}" if one.score else "0",
     "WHY": lambda one: " ".join((one.explanation or one.reason or "").split())[:60] or None,

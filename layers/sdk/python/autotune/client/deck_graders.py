@@ -163,18 +163,25 @@ def add_version(
 
 
 def list_versions(
-    deck_id: str, grader_id: str, *, page_size: int | None = None, **options: Unpack[CallOptions]
+    deck_id: str,
+    grader_id: str,
+    *,
+    candidate: bool | None = None,
+    page_size: int | None = None,
+    **options: Unpack[CallOptions],
 ) -> Listing[wire.DeckGraderVersion]:
     """Walk through a grader's versions, newest first.
 
     Args:
+        candidate: True for those of edits that are not accepted, False for the others alone.
         page_size: versions fetched at a time, 1 to 200; fewer come where rubrics are long.
 
     Raises:
         NotFoundError: there is no such deck in this organisation, or no such grader of it.
     """
     path = ("decks", deck_id, "graders", grader_id, "versions")
-    return listing(*path, read=_versions, page_size=page_size, **options)
+    query = {"candidate": None if candidate is None else str(candidate).lower()}
+    return listing(*path, read=_versions, page_size=page_size, query=query, **options)
 
 
 def get_version(

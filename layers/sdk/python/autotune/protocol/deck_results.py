@@ -3,6 +3,7 @@
 from typing import Literal
 
 from autotune.protocol import types
+from autotune.protocol.deck_samples import Split
 
 DeckResultStatus = Literal["scored", "abstained", "failed", "canceled"]
 """``scored`` has a level. ``abstained``: the rubric does not apply, or the judge cannot say.
@@ -16,6 +17,7 @@ class DeckResult(types.ResponseModel):
     that of a later run.
 
     Attributes:
+        split: the half that the sample is in.
         score: the level, from -3 to 3; 0 is one, and no abstention.
         explanation: what the judge says for it, in a few sentences; ``reasoning`` stands before.
         reason: why there is no level.
@@ -27,6 +29,7 @@ class DeckResult(types.ResponseModel):
     id: str
     deck_id: str
     sample_id: str
+    split: Split
     grader_id: str
     version: int
     status: DeckResultStatus
