@@ -16,6 +16,7 @@ import psutil
 
 from local.deployment import REPOSITORY_ROOT
 from local.endpoint import LOOPBACK, endpoint_url, isolated_environment
+from local.state_files import finish
 
 START_SECONDS = 120.0
 STOP_SECONDS = 60.0
@@ -68,6 +69,7 @@ class MiniStack:
         """
         self._temporary_directory.mkdir(parents=True, exist_ok=True)
         state = self._directory / "state"
+        finish(state)
         _forget_stream_positions(state)
         environment = isolated_environment(
             {

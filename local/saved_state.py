@@ -19,6 +19,8 @@ from typing import Any
 from ministack import app
 from ministack.core import persistence
 
+from local import state_files
+
 UNDISTURBED_SECONDS = 5.0
 """How long the thread that saves goes on before others take their turn; it needs some tenths."""
 
@@ -33,18 +35,15 @@ def install() -> None:
 def save_all(states: Mapping[str, Callable[[], Any]]) -> None:
     """Save what services know, each in its file, as MiniStack does and reads it.
 
-    Of a service whose state cannot be had, or written, the file stays as it was; the log says why.
+    Of a service whose state cannot be had, the file stays as it was; the log says why.
 
     Args:
         states: a function for each service that returns its state, or None for nothing to save.
     """
     with undisturbed():
         texts = {name: _text(name, get_state) for name, get_state in states.items()}
-    folder = Path(persistence.STATE_DIR)
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, text in texts.items():
-        if text is not None:
-            _write(folder / f"{name}.json", text)
+    files = {f"{name}.json": text for name, text in texts.items() if text is not None}
+    state_files.replace_all(Path(persistence.STATE_DIR), files)
 
 
 @contextmanager
@@ -72,13 +71,3 @@ def _text(service: str, get_state: Callable[[], Any]) -> str | None:
     except Exception:  # whatever it is, the others are saved
         logger.exception("the state of %s is not saved", service)
         return None
-
-
-def _write(file: Path, text: str) -> None:
-    unfinished = file.with_suffix(".unfinished")
-    try:
-        unfinished.write_text(text)
-        unfinished.replace(file)
-    except OSError:  # the disk is full
-        logger.exception("%s is not written", file)
-        unfinished.unlink(missing_ok=True)
