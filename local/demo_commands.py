@@ -141,9 +141,8 @@ class CommandLine:
             )
         try:
             output, _ = self._process.communicate()
-        except (
-            BaseException
-        ):  # such as Ctrl-C, of which a signal to this process alone says nothing
+        except BaseException:
+            # Such as Ctrl-C: a signal to this process alone does not reach the command.
             end(self._process)
             raise
         if self._process.returncode != 0:
