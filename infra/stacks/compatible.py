@@ -73,7 +73,7 @@ class CompatibleStack(DomainStack):
         for keys in (COSTS, TRACED_COSTS, MONEY):
             data.ledger.grant_write(chats.function, "UpdateItem", keys=keys)
         data.ledger_texts.grant_put(chats.function)
-        data.budgets.grant_read(chats.function, "BatchGetItem", "GetItem")
+        data.budgets.grant_read(chats.function, "GetItem")
         data.budgets.grant_write(chats.function, "UpdateItem", keys=MONEY)
         data.budgets.grant_write(chats.function, "PutItem", "UpdateItem", keys=CONNECTIONS)
         data.provider_keys.grant_open(chats)

@@ -177,7 +177,7 @@ class DeckRuns(Construct):
             data.decks.grant_write(runs.function, "BatchWriteItem", keys=keys)
         for keys in (DECKS, COUNTED_DECKS):
             data.decks.grant_write(runs.function, "UpdateItem", keys=keys)
-        data.budgets.grant_read(runs.function, "BatchGetItem", "GetItem", keys=MONEY)
+        data.budgets.grant_read(runs.function, "GetItem", keys=MONEY)
         self.workflow.state_machine.grant_start_execution(runs.function)
         http.api.route(runs, paths=RUN_PATHS)
         # A model may propose graders of a new deck at once; where it cannot, the deck goes again.

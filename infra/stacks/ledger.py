@@ -200,7 +200,7 @@ class LedgerStack(DomainStack):
         data.ledger.grant_query_index(api.function, index_name=QUEUED_ROWS_INDEX)
         data.ledger_texts.grant_read_write(api.function)
         data.ledger_texts.grant_delete(api.function)
-        data.budgets.grant_read(api.function, "BatchGetItem", "GetItem", keys=MONEY)
+        data.budgets.grant_read(api.function, "GetItem", keys=MONEY)
         self.grant_share_waiting(api)
         self.grant_start(api)
         http.api.route(api, paths=resource_paths("llm-requests"))
@@ -211,8 +211,8 @@ class LedgerStack(DomainStack):
         data.ledger.grant_read(api.function, "BatchGetItem", "GetItem", "Query")
         data.ledger.grant_write(api.function, "UpdateItem")
         data.ledger.grant_query_index(api.function, index_name=LEDGER_LISTING_INDEX)
-        data.budgets.grant_read(api.function, "BatchGetItem", "GetItem", keys=MONEY)
-        data.budgets.grant_write(api.function, "PutItem", keys=MONEY)
+        data.budgets.grant_read(api.function, "GetItem", keys=MONEY)
+        data.budgets.grant_write(api.function, "UpdateItem", keys=MONEY)
         for resource in ("llm-batches", "llm-costs", "llm-estimates", "llm-budget"):
             http.api.route(api, paths=resource_paths(resource))
 
@@ -247,7 +247,7 @@ class LedgerStack(DomainStack):
         data = self.shared.data
         data.registry.grant_read(function.function, "GetItem")
         data.registry.grant_write(function.function, "PutItem", keys=CONNECTIONS)
-        data.budgets.grant_read(function.function, "BatchGetItem", "GetItem")
+        data.budgets.grant_read(function.function, "GetItem")
         data.budgets.grant_write(function.function, "UpdateItem", keys=MONEY)
         data.provider_keys.grant_open(function)
         # Roles that owners of connections to Bedrock give. A condition that demands an external id

@@ -32,8 +32,7 @@ class OverviewStack(DomainStack):
         data.completions.grant_read(overview.function, "BatchGetItem", keys=BATCHES)
         data.completions.grant_query_index(overview.function, index_name=OPEN_BATCHES_INDEX)
         data.registry.grant_query_index(overview.function, index_name=BY_COLLECTION_INDEX)
-        for keys in (GRADERS, MONEY):
-            data.budgets.grant_read(overview.function, "BatchGetItem", keys=keys)
+        data.budgets.grant_read(overview.function, "BatchGetItem", keys=GRADERS)
         data.budgets.grant_read(overview.function, "GetItem", keys=MONEY)
         for path in (OVERVIEW, TASK_STATS):
             http.api.route(overview, paths=[path], method=apigateway.HttpMethod.GET)

@@ -99,13 +99,13 @@ API = (
 CALLS_MODELS = (
     table("Registry", "GetItem")
     | table("Registry", "PutItem", keys="llc_*")
-    | table("Budgets", "BatchGetItem", "GetItem")
+    | table("Budgets", "GetItem")
     | table("Budgets", "UpdateItem", keys="money#*")
     | {("kms:Decrypt", "ProviderKeysKey", "")}
     | {("sts:AssumeRole", "iam::*:role/autotune-bedrock*", "")}
 )
 ORDERS = (
-    table("Budgets", "BatchGetItem", "GetItem", keys="money#*")
+    table("Budgets", "GetItem", keys="money#*")
     | table("Ledger", "BatchGetItem", "BatchWriteItem", "GetItem", "PutItem", "UpdateItem")
     | table("Ledger", "DeleteItem", keys="llm_*")
     | bucket("LedgerTexts", "DeleteObject")
@@ -152,7 +152,7 @@ EXPECTED = {
     | table("Completions/index/openBatches", "Query")
     | table("Registry/index/byCollection", "Query")
     | table("Budgets", "BatchGetItem", keys="grd_*")
-    | table("Budgets", "BatchGetItem", "GetItem", keys="money#*"),
+    | table("Budgets", "GetItem", keys="money#*"),
     "CompletionsApi": API
     | send(*PRIORITIES)
     | table(
@@ -284,7 +284,7 @@ EXPECTED = {
     | table("Decks", "BatchWriteItem", "PutItem", keys="grd_*")
     | table("Decks", "BatchWriteItem", keys="drn_*")
     | table("Decks", "UpdateItem", keys="org_*#decks")
-    | table("Budgets", "BatchGetItem", "GetItem", keys="money#*")
+    | table("Budgets", "GetItem", keys="money#*")
     | start("WorkDeckRun"),
     "DeckEditsApi": API
     | table("Decks", "BatchGetItem", "GetItem", "Query")
@@ -504,7 +504,7 @@ EXPECTED = {
     | send("NormalPriority"),
     "LedgerApi": API
     | WAITING
-    | table("Budgets", "BatchGetItem", "GetItem", keys="money#*")
+    | table("Budgets", "GetItem", keys="money#*")
     | table(
         "Ledger",
         *("BatchGetItem", "BatchWriteItem", "DeleteItem", "GetItem"),
@@ -516,7 +516,7 @@ EXPECTED = {
     | bucket("LedgerTexts", "DeleteObject", "GetObject", "PutObject")
     | start("SubmitLlmBatch"),
     "LlmBatchesApi": API
-    | table("Budgets", "BatchGetItem", "GetItem", "PutItem", keys="money#*")
+    | table("Budgets", "GetItem", "UpdateItem", keys="money#*")
     | table("Ledger", "BatchGetItem", "GetItem", "Query", "UpdateItem")
     | table("Ledger/index/rowsByStatus", "Query"),
     "ConnectionsApi": API
@@ -564,7 +564,7 @@ EXPECTED = {
     | table("Ledger", "UpdateItem", keys="cost#*")
     | table("Ledger", "UpdateItem", keys="traced#*")
     | table("Ledger", "UpdateItem", keys="money#*")
-    | table("Budgets", "BatchGetItem", "GetItem")
+    | table("Budgets", "GetItem")
     | table("Budgets", "UpdateItem", keys="money#*")
     | table("Budgets", "PutItem", "UpdateItem", keys="llc_*")
     | bucket("LedgerTexts", "PutObject")

@@ -301,7 +301,6 @@ OF_DECKS = (
     *rare(
         "DeckEditsApi",
         """
-        dynamodb:BatchGetItem Budgets money#*
         dynamodb:BatchGetItem Ledger
         dynamodb:BatchWriteItem Ledger
         dynamodb:DeleteItem Ledger llm_*
@@ -317,7 +316,6 @@ OF_DECKS = (
     *rare(
         "AdvanceDeckEdits",
         """
-        dynamodb:BatchGetItem Budgets money#*
         dynamodb:BatchGetItem Decks
         dynamodb:BatchGetItem Ledger
         dynamodb:BatchWriteItem Ledger

@@ -97,10 +97,7 @@ _OF_TIMING_AND_FAILURES = (
     ),
     *rare(
         "GradeChunk",
-        """
-        dynamodb:BatchGetItem Budgets money#*
-        dynamodb:GetItem Budgets money#*
-        """,
+        "dynamodb:GetItem Budgets money#*",
         "A run looks at budgets while a rubric grader's question is still in its queue.",
     ),
     *rare(
@@ -243,7 +240,6 @@ _OF_TIMING_AND_FAILURES = (
         dynamodb:UpdateItem Ledger cost#*
         dynamodb:UpdateItem Ledger traced#*
         dynamodb:UpdateItem Ledger money#*
-        dynamodb:BatchGetItem Budgets
         dynamodb:GetItem Budgets
         dynamodb:UpdateItem Budgets money#*
         dynamodb:PutItem Budgets llc_*
@@ -368,11 +364,6 @@ _OF_TIMING_AND_FAILURES = (
         "ConnectionsApi",
         "s3:PutObject LedgerTexts/ledger/*",
         "A provider that is verified answers with more than an item holds.",
-    ),
-    *rare(
-        "LedgerApi",
-        "dynamodb:BatchGetItem Budgets money#*",
-        "What a queued request waits for may be money (tests/component/ledger/test_waiting.py).",
     ),
     *rare(
         "LedgerApi",

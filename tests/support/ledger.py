@@ -1,6 +1,7 @@
 """Connections to a fake provider on loopback, and batches, step by step."""
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
@@ -8,6 +9,7 @@ from typing import Any
 from unittest.mock import patch
 
 from autotune.protocol.ids import new_id
+from autotune_platform.budgets.scopes import kind_of, settled_names
 from autotune_platform.runtime.clock import Clock
 from tests.providers.server import FakeServer, serve
 from tests.support.executions import inputs_of
@@ -82,13 +84,17 @@ class Ledger:
         return self.platform.call("GET", f"/api/v1/{path}").json
 
     def spent_and_reserved(self, period: str) -> tuple[int, int]:
-        """What all periods of a kind have used together, those that are over too."""
+        """What periods of a kind have used together, those that were over of late too."""
         items = items_of_tables()["budgets"]
-        used = [one for one in items if one["sk"]["S"].startswith(f"{period}#")]
-        return (
-            sum(int(one.get("spent", {}).get("N", 0)) for one in used),
-            sum(int(one.get("reserved", {}).get("N", 0)) for one in used),
-        )
+        sums: Counter[str] = Counter()
+        today = Clock().now().date()
+        for one in items:
+            for name, value in one.items():
+                kind, _, of = name.partition("#")
+                is_money = one["pk"]["S"].startswith("money#") and settled_names([of], today)
+                if of and is_money and kind_of(of) == period:
+                    sums[kind] += int(value["N"])
+        return sums["spent"], sums["committed"] - sums["spent"]
 
     def sweep(self) -> int:
         due: int = handler("functions.ledger.sweep_ledger")({}, LambdaContext(60))["due"]

@@ -6,11 +6,12 @@ from typing import Any
 import pytest
 
 from autotune_platform.ledger import batch_repository
-from autotune_platform.ledger.batch_repository import BatchRepository
 from autotune_platform.ledger.batching.files import JobFiles
 from autotune_platform.ledger.jobs.contract import Missing
 from autotune_platform.ledger.jobs.openai import OpenAiJobs
 from autotune_platform.ledger.row_repository import RowRepository
+from autotune_platform.storage.counting import Canceled
+from autotune_platform.storage.table import Table
 from tests.component.ledger.test_jobs import assert_paid_once, enqueue
 from tests.component.ledger.test_journeys import assert_settled, statuses
 from tests.support.ledger import Ledger, later, row
@@ -120,20 +121,20 @@ def test_a_batch_that_is_made_smaller_takes_no_row_that_it_has_no_money_for(
     bound = ledger.platform.call("POST", "/api/v1/llm-estimates", estimate).json["boundNanoUsd"]
     ids = ledger.enqueue(connection, *("q" for _ in range(30)))
     (state,) = ledger.started()
-    write = BatchRepository.try_write
+    write = Table.write_together
     tried: list[str] = []
 
-    def written(self: Any, additions: Any) -> bool:
+    def written(self: Any, additions: Any, *, token: str) -> Canceled | None:
         tried.append("tried")
         if len(tried) > 1:
-            return bool(write(self, additions))
+            return write(self, additions, token=token)
         # Others spend meanwhile: there is room for four rows now.
         limits = {"dayUsd": f"{bound * 4 / 1e9:.9f}"}
         assert ledger.platform.call("PUT", "/api/v1/llm-budget", limits).status == 200
-        return False
+        return write(self, additions, token=token)
 
     monkeypatch.setattr(batch_repository, "PAGE_ROWS", 5)
-    monkeypatch.setattr(BatchRepository, "try_write", written)
+    monkeypatch.setattr(Table, "write_together", written)
     ledger.step(state)
     assert statuses(ledger, ids) == {"submitted": 4, "queued": 26}
     assert ledger.budget()["day"]["reservedNanoUsd"] == bound * 4

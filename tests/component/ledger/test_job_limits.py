@@ -330,7 +330,10 @@ def test_a_step_that_is_killed_gives_back_what_it_counted_once(
     ledger.fake.world.limits["gemini"] = {"jobs": 1}
     connection, ids = two_models(ledger, limits={"openJobs": 1, "creationsPerHour": 100})
     killer = Killer(at, after=after)
-    with patch.object(Table, "add_together", killer.around("together", Table.add_together)):
+    with (
+        patch.object(Table, "add_together", killer.around("together", Table.add_together)),
+        patch.object(Table, "write_together", killer.around("together", Table.write_together)),
+    ):
         ledger.run_jobs(killed_by=KilledError)
     assert killer.has_killed, killer.calls
     assert {one["status"] for one in read_all(ledger, ids)} == {"completed"}

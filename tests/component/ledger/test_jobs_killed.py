@@ -58,6 +58,7 @@ def killing(killer: Killer, of: str) -> Iterator[None]:
         patch.object(Table, "update", killer.around("update", Table.update)),
         patch.object(Table, "put_new", killer.around("put_new", Table.put_new)),
         patch.object(Table, "add_together", killer.around("together", Table.add_together)),
+        patch.object(Table, "write_together", killer.around("together", Table.write_together)),
     ):
         yield
 

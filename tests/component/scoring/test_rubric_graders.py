@@ -8,7 +8,7 @@ from typing import Any
 import boto3
 import pytest
 
-from autotune_platform.budgets.money import PeriodUse
+from autotune_platform.budgets.scopes import PeriodUse
 from functions.scoring import await_answers as await_module
 from functions.scoring import grade_chunk
 from tests.providers.answers import Ask

@@ -11,6 +11,7 @@ SHARED = {
     # Services over a table of which the steps above are users, not readers of its items.
     "autotune_platform.audit.exporting",
     "autotune_platform.budgets.money",
+    "autotune_platform.budgets.uses",
     "autotune_platform.graders.answered_versions",
     "autotune_platform.graders.directory",
     "autotune_platform.graders.service",

@@ -15,15 +15,9 @@ HOLDER = DataHolder(
         Holding(
             place="table budgets",
             key="money#org_* / limits",
-            what="most that language models may cost",
-            retained="it is the organisation's own setting",
-        ),
-        Holding(
-            place="table budgets",
-            key="money#org_* / *#*",
-            what="what language models cost in a day, week or month",
-            days=400,
-            retained="it goes by itself",
+            what="most that language models may cost, and what they cost in days, weeks and months",
+            kept="limits for good, costs for the present periods and the two before",
+            retained="limits are the organisation's own setting, and costs go by themselves",
         ),
     ],
 )

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from autotune.protocol.problems import FieldProblem, LimitProblem
-from autotune_platform.budgets.money import Limit, MoneyBudgets
+from autotune_platform.budgets.money import MoneyBudgets
+from autotune_platform.budgets.uses import Limit
 from autotune_platform.ledger.models import Row
 from autotune_platform.ledger.planning import PlannedRow
 from autotune_platform.runtime.errors import InvalidRequestError

@@ -12,7 +12,7 @@ from aws_lambda_powertools import Logger
 
 from autotune.protocol.ids import new_id
 from autotune_platform.access.organizations import OrganizationService
-from autotune_platform.budgets.money import MoneyBudgets
+from autotune_platform.budgets.money import MoneyBudgets, NoRoom, Reserved
 from autotune_platform.ledger.admission import LONGEST_ROOM_WAIT, JobAdmission
 from autotune_platform.ledger.batch_repository import BatchRepository
 from autotune_platform.ledger.choosing import RowChoosing
@@ -34,6 +34,7 @@ from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.grouping import groups
 from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.threads import in_parallel
+from autotune_platform.storage.counting import Addition
 
 logger = Logger()
 
@@ -249,7 +250,6 @@ class BatchBuilder:
                 return None
             if not chosen.ids:
                 return None
-            reservation = self.money.reservation(group.organization_id, chosen.amount)
             batch = Batch(
                 id=batch_id,
                 organization_id=group.organization_id,
@@ -261,19 +261,32 @@ class BatchBuilder:
                 rows=len(chosen.ids),
                 input_tokens=chosen.tokens,
                 reserved_nano_usd=chosen.amount,
-                periods=reservation.periods,
                 leaves_rows=chosen.is_cut,
                 is_counted=group.mode == "calls",
                 job=JobState(nonce=new_nonce()) if group.mode == "job" else None,
                 created_at=self.clock.now(),
             )
             self.batches.put_rows(batch.id, chosen.ids)
-            opening = self.batches.opening(batch, due_at=due_at)
             is_waiting = chosen.is_cut or chosen.is_short_of_money
             counted = self.open_calls.opening(batch, connection, is_waiting=is_waiting)
-            if self.batches.try_write([opening, *counted, *reservation.additions]):
-                return batch, chosen.rows
+            reserved = self._open(batch, counted, due_at=due_at)
+            if isinstance(reserved, Reserved):
+                return batch.model_copy(update={"periods": reserved.periods}), chosen.rows
+            if reserved is None:
+                return None
+            # Others were first: there is less room now.
         return None
+
+    def _open(
+        self, batch: Batch, counted: Sequence[Addition], *, due_at: datetime
+    ) -> Reserved | NoRoom | None:
+        """Store a batch with its money; None where as many are open as may be."""
+
+        def opening(periods: list[str]) -> list[Addition]:
+            paid = batch.model_copy(update={"periods": periods})
+            return [self.batches.opening(paid, due_at=due_at), *counted]
+
+        return self.money.reserve([batch.organization_id], batch.reserved_nano_usd, opening)
 
     def _is_out_of_money(self, queue: Held) -> None:
         """Have a queue looked at more and more seldom; the end of one of its batches is sooner."""

@@ -41,7 +41,7 @@ class CallSettling:
         additions = [
             settled,
             *self.money.settlement(
-                row.organization_id,
+                [row.organization_id],
                 row.periods,
                 reserved=row.bound_nano_usd,
                 spent=row.cost_nano_usd,

@@ -11,7 +11,7 @@ from datetime import timedelta
 from autotune.protocol.ids import new_id
 from autotune.protocol.llm_requests import EnqueueLlmRequest
 from autotune_platform.access.models import Caller
-from autotune_platform.budgets.money import MoneyBudgets
+from autotune_platform.budgets.money import MoneyBudgets, NoRoom
 from autotune_platform.ledger.asking import RowAsking
 from autotune_platform.ledger.batch_repository import BatchRepository
 from autotune_platform.ledger.call_settling import CallSettling
@@ -26,8 +26,8 @@ from autotune_platform.ledger.texts import RowTexts
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import BudgetExhaustedError, UnavailableError
 from autotune_platform.runtime.parts import part
+from autotune_platform.storage.counting import Addition
 
-_RESERVATIONS_TRIED = 8
 _LOST_AFTER = timedelta(minutes=10)
 
 
@@ -117,18 +117,15 @@ class LedgerCalls:
         return ended, outcome
 
     def _reserved(self, row: Row) -> Row:
-        for _ in range(_RESERVATIONS_TRIED):
-            room = self.money.room(row.organization_id)
-            if room is not None and row.bound_nano_usd > room:
-                self.money.refused(row.organization_id)
-                raise BudgetExhaustedError(
-                    "the budget for language models has no room for this call"
-                )
-            reservation = self.money.reservation(row.organization_id, row.bound_nano_usd)
-            reserved = row.model_copy(update={"periods": reservation.periods})
-            opening = self.batches.opening_row(
-                self.rows.item(reserved, queued_at=None), due_at=self.clock.now() + _LOST_AFTER
-            )
-            if self.batches.try_write([opening, *reservation.additions]):
-                return reserved
-        raise UnavailableError("the table is busy", retry_after_seconds=1)
+        def opening(periods: list[str]) -> list[Addition]:
+            reserved = row.model_copy(update={"periods": periods})
+            item = self.rows.item(reserved, queued_at=None)
+            return [self.batches.opening_row(item, due_at=self.clock.now() + _LOST_AFTER)]
+
+        reserved = self.money.reserve([row.organization_id], row.bound_nano_usd, opening)
+        if isinstance(reserved, NoRoom):
+            self.money.refused(row.organization_id)
+            raise BudgetExhaustedError("the budget for language models has no room for this call")
+        if reserved is None:
+            raise UnavailableError("the call was stored before", retry_after_seconds=1)
+        return row.model_copy(update={"periods": reserved.periods})

@@ -13,7 +13,8 @@ from autotune.protocol.limits import MAX_LLM_REASKS
 from autotune.protocol.llm_requests import EnqueueLlmRequest, LlmReaskSkipped
 from autotune_platform.access.models import Caller
 from autotune_platform.access.organizations import OrganizationService
-from autotune_platform.budgets.money import MoneyBudgets, PeriodUse
+from autotune_platform.budgets.money import MoneyBudgets
+from autotune_platform.budgets.scopes import PeriodUse
 from autotune_platform.ledger.enqueuing import EnqueuingService, most_of
 from autotune_platform.ledger.models import Connection, Row
 from autotune_platform.ledger.once_more import OnceMore

@@ -149,7 +149,7 @@ class BatchSettling:
             settled,
             self.batches.publishing(batch.id, batch_completed(after)),
             *self.money.settlement(
-                batch.organization_id,
+                [batch.organization_id],
                 batch.periods,
                 reserved=batch.reserved_nano_usd,
                 spent=totals.cost,

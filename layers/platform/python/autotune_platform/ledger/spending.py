@@ -7,7 +7,8 @@ from autotune.protocol import llm_batches as wire
 from autotune.protocol.limits import MAX_LLM_ATTEMPTS, MAX_LLM_REASKS
 from autotune.protocol.llm_connections import nano_usd
 from autotune_platform.access.models import Caller
-from autotune_platform.budgets.money import MoneyBudgets, MoneyLimits
+from autotune_platform.budgets.money import MoneyBudgets
+from autotune_platform.budgets.scopes import MoneyLimits
 from autotune_platform.ledger.costs import NO_ID, CostRepository
 from autotune_platform.ledger.planning import PlannedRow, RowPlanner
 from autotune_platform.runtime.errors import InvalidRequestError
@@ -98,7 +99,7 @@ class SpendingService:
         periods = [
             wire.LlmBudgetUse(
                 period=use.period,
-                name=use.name.partition("#")[2],
+                name=use.name,
                 limit_nano_usd=use.limit,
                 spent_nano_usd=use.spent,
                 reserved_nano_usd=use.reserved,

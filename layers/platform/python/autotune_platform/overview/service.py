@@ -21,8 +21,8 @@ from autotune.protocol.overview import (
     StuckWork,
 )
 from autotune.protocol.windows import Window
-from autotune_platform.budgets.money import MoneyUses
 from autotune_platform.budgets.states import BudgetStates
+from autotune_platform.budgets.uses import MoneyUses
 from autotune_platform.completions.models import Batch
 from autotune_platform.completions.open_batches import OpenBatches
 from autotune_platform.completions.open_counts import OpenCounts
@@ -87,7 +87,7 @@ class OverviewService:
             budgets=[
                 LlmBudgetUse(
                     period=use.period,
-                    name=use.name.partition("#")[2],
+                    name=use.name,
                     limit_nano_usd=use.limit,
                     spent_nano_usd=use.spent,
                     reserved_nano_usd=use.reserved,

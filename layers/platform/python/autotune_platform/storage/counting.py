@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from autotune_platform.storage.item_format import (
+    Item,
     item_from_wire,
     item_to_wire,
     key_to_wire,
@@ -34,6 +35,7 @@ class Addition:
         remove: attributes that go.
         only_if: attributes with the values that they must have; None where there must be none.
         at_most: the highest that numbers may be before the addition; what is not there is 0.
+        is_told: the item is returned where its condition does not hold.
     """
 
     table: str
@@ -45,6 +47,19 @@ class Addition:
     remove: Sequence[str] = ()
     only_if: Mapping[str, int | str | bool | None] = field(default_factory=dict)
     at_most: Mapping[str, int] = field(default_factory=dict)
+    is_told: bool = False
+
+
+class Canceled(NamedTuple):
+    """Why nothing of a transaction was written.
+
+    Attributes:
+        refused: positions of additions whose conditions did not hold, with their items as they
+            were: empty where there is none, or it was not to be told. None of them where others
+            wrote the same items at the same time, or a table is busy.
+    """
+
+    refused: Mapping[int, Item]
 
 
 def add_together(client: "DynamoDBClient", additions: Sequence[Addition]) -> bool:
@@ -54,19 +69,37 @@ def add_together(client: "DynamoDBClient", additions: Sequence[Addition]) -> boo
         False where nothing was written, because a condition did not hold or others wrote the same
         items at the same time.
     """
-    actions: list[Any] = [
-        {"Update": _update(addition)} for addition in additions if not _says_nothing(addition)
-    ]
-    if not actions:
-        return True
+    return write_together(client, additions) is None
+
+
+def write_together(
+    client: "DynamoDBClient", additions: Sequence[Addition], *, token: str | None = None
+) -> Canceled | None:
+    """Write up to 100 additions in one transaction; return why nothing was, None where all was.
+
+    Args:
+        token: of this very transaction, by which it is done once if it is asked for again within
+            ten minutes. Without one, only what botocore itself tries again is done once.
+    """
+    places = [place for place, one in enumerate(additions) if not _says_nothing(one)]
+    if not places:
+        return None
+    actions: list[Any] = [{"Update": _update(additions[place])} for place in places]
+    once = {"ClientRequestToken": token} if token else {}
     try:
-        client.transact_write_items(TransactItems=actions)
+        client.transact_write_items(TransactItems=actions, **once)  # type: ignore[arg-type]
     except client.exceptions.TransactionCanceledException as error:
-        codes = {reason.get("Code") for reason in error.response["CancellationReasons"]}
-        if not _PASSING.intersection(codes):
+        reasons = error.response["CancellationReasons"]
+        if not _PASSING.intersection(reason.get("Code") for reason in reasons):
             raise
-        return False
-    return True
+        return Canceled(
+            {
+                place: item_from_wire(reason.get("Item", {}))
+                for place, reason in zip(places, reasons, strict=True)
+                if reason.get("Code") == REFUSED_CODE
+            }
+        )
+    return None
 
 
 def spend(
@@ -161,6 +194,7 @@ def _update(addition: Addition) -> dict[str, Any]:
             f"{verb} {', '.join(parts)}" for verb, parts in clauses if parts
         ),
         **({"ConditionExpression": " AND ".join(expected)} if expected else {}),
+        **({"ReturnValuesOnConditionCheckFailure": "ALL_OLD"} if addition.is_told else {}),
         "ExpressionAttributeNames": names,
         "ExpressionAttributeValues": values,
     }

@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any, Unpack
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.grouping import groups
 from autotune_platform.runtime.retry import BUSY
-from autotune_platform.storage.counting import Addition, add_together, spend
+from autotune_platform.storage.counting import (
+    Addition,
+    Canceled,
+    add_together,
+    spend,
+    write_together,
+)
 from autotune_platform.storage.expressions import Page, QueryOptions, query_arguments
 from autotune_platform.storage.item_format import Item, item_from_wire, item_to_wire, key_to_wire
 from autotune_platform.storage.transactions import Condition, Put, Write, put_arguments, transact
@@ -188,6 +194,10 @@ class Table:
     def add_together(self, additions: Sequence[Addition]) -> bool:
         """Do all additions, to this table and others, or none; see ``counting.add_together``."""
         return add_together(self._client, additions)
+
+    def write_together(self, additions: Sequence[Addition], *, token: str) -> Canceled | None:
+        """Do all additions once, or none, and return why; see ``counting.write_together``."""
+        return write_together(self._client, additions, token=token)
 
     def spend(
         self, pk: str, sk: str, ceilings: Mapping[str, int], *, expires_at: int

@@ -2,9 +2,9 @@
 
 from functools import cached_property
 
-from autotune_platform.budgets.money import MoneyUses
 from autotune_platform.budgets.repository import BudgetRepository
 from autotune_platform.budgets.states import BudgetStates
+from autotune_platform.budgets.uses import MoneyUses
 from autotune_platform.overview.service import OverviewService
 from autotune_platform.projections.window_figures import WindowStatistics
 from autotune_platform.runtime import clients
