@@ -27,8 +27,8 @@ WRITES_OF_AN_ENTRY = 2
 WRITES_OF_A_STEP = 2 * WRITES_OF_AN_ENTRY
 # What a transaction writes costs twice.
 UNITS_OF_AN_ADDITION = 2
-# A batch adds to each period of a budget when it is made and when it is settled.
-UNITS_OF_A_BATCH_IN_A_PERIOD = 2 * UNITS_OF_AN_ADDITION
+# A batch writes each scope of a budget when it is made and when it is settled.
+UNITS_OF_A_BATCH_IN_A_SCOPE = 2 * UNITS_OF_AN_ADDITION
 
 # Assumed, because no AWS account was at hand.
 SECONDS_OF_A_CALL = 5.0
@@ -201,11 +201,11 @@ def _money() -> list[LedgerCeiling]:
         ),
         LedgerCeiling(
             "Budget",
-            units / UNITS_OF_A_BATCH_IN_A_PERIOD,
+            units / UNITS_OF_A_BATCH_IN_A_SCOPE,
             "batches",
-            "organisation",
-            f"one item a period, {UNITS_OF_A_BATCH_IN_A_PERIOD} units a batch, and as many a call "
-            "that somebody waits for",
+            "organisation, or task of an apprentice",
+            f"one item a scope, {UNITS_OF_A_BATCH_IN_A_SCOPE} units a batch, and as many a call "
+            "that somebody waits for; those that meet try again",
             "layers/platform/python/autotune_platform/budgets/money.py",
             "larger batches",
         ),

@@ -162,7 +162,7 @@ def test_the_number_of_reads_does_not_grow(
     first = reads()
     # A window, what is open, sixteen shards of open batches, the graders.
     assert first["Query"] == 19
-    assert first["BatchGetItem"] == 3
+    assert first["BatchGetItem"] == 2
     for number in range(12):
         task = platform.new_task(platform.new_grader(grader, name=f"grader {number}"))
         platform.submit(task, *MIXED)

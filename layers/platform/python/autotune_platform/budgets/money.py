@@ -15,8 +15,6 @@ from datetime import date, datetime
 from typing import NamedTuple
 from uuid import uuid4
 
-from botocore.exceptions import ClientError, HTTPClientError
-
 from autotune.protocol.ids import derived_id
 from autotune.protocol.llm_batches import BudgetPeriod
 from autotune.protocol.llm_events import BudgetExhausted
@@ -32,7 +30,7 @@ from autotune_platform.budgets.scopes import (
     settled_names,
 )
 from autotune_platform.budgets.uses import ITEM, MoneyUses, partition
-from autotune_platform.runtime.clients import REFUSALS, is_throttled
+from autotune_platform.runtime.clients import REFUSALS, is_throttled, is_unclear
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.retry import busy_until
@@ -42,8 +40,6 @@ from autotune_platform.webhooks.models import Event
 from autotune_platform.webhooks.outbox import outbox_addition
 
 _TRIED_SECONDS = 10
-_IN_PROGRESS = "TransactionInProgressException"
-_LEAST_SERVER_ERROR = 500
 
 
 class NoRoom(NamedTuple):
@@ -164,7 +160,7 @@ class MoneyBudgets(MoneyUses):
             try:
                 canceled = self.table.write_together(planned.additions, token=planned.token)
             except REFUSALS as error:
-                if _is_unclear(error):
+                if is_unclear(error):
                     unclear = planned
                 elif not is_throttled(error):
                     raise
@@ -231,7 +227,7 @@ class MoneyBudgets(MoneyUses):
             numbers={f"{COMMITTED}{name}": amount for name in names.values()},
             changes={TODAY: day.isoformat()} if is_new else {},
             remove=standing.outdated(day) if is_new else (),
-            only_if={TODAY: standing.today and standing.today.isoformat(), **limits},
+            only_if={TODAY: standing.today.isoformat() if standing.today else None, **limits},
             at_most={
                 f"{COMMITTED}{name}": limit - amount
                 for period, name in names.items()
@@ -280,15 +276,6 @@ def budget_exhausted(organization_id: str, use: PeriodUse, now: datetime) -> Eve
         occurred_at=now,
         data=data.model_dump(mode="json", by_alias=True),
     )
-
-
-def _is_unclear(error: Exception) -> bool:
-    """Return whether nobody knows if a transaction was written that came to an error."""
-    if not isinstance(error, ClientError):
-        return isinstance(error, HTTPClientError)
-    status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
-    code = error.response["Error"].get("Code")
-    return code == _IN_PROGRESS or status >= _LEAST_SERVER_ERROR
 
 
 def _busy() -> UnavailableError:

@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
 from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
 from botocore.session import Session
 
 if TYPE_CHECKING:
@@ -59,6 +59,9 @@ _THROTTLED = frozenset(
 )
 
 
+_IN_PROGRESS = "TransactionInProgressException"
+_LEAST_SERVER_ERROR = 500
+
 REFUSALS = (ClientError, BotoCoreError)
 """What a call of AWS raises, for those who go on without it."""
 
@@ -66,6 +69,15 @@ REFUSALS = (ClientError, BotoCoreError)
 def is_throttled(error: Exception) -> bool:
     """Return whether AWS was too busy for a call, with others or with this item; it may pass."""
     return isinstance(error, ClientError) and error.response["Error"].get("Code") in _THROTTLED
+
+
+def is_unclear(error: Exception) -> bool:
+    """Return whether nobody knows if AWS did what it was asked for, such as after a time-out."""
+    if not isinstance(error, ClientError):
+        return isinstance(error, HTTPClientError)
+    status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+    code = error.response["Error"].get("Code")
+    return code == _IN_PROGRESS or status >= _LEAST_SERVER_ERROR
 
 
 def is_too_large(error: Exception) -> bool:
