@@ -207,7 +207,11 @@ class BatchBuilder:
     def _have_waited(self, ids: Sequence[str], connection: Connection) -> bool:
         """Return whether one of a queue's rows was put back, after it had waited for others."""
         now = self.clock.now()
-        return any(has_waited(row, connection, now) for row in self.rows.get_many(ids).values())
+        return any(
+            has_waited(row, connection, now)
+            for part in groups(ids, _ROWS_READ)
+            for row in self.rows.get_many(part).values()
+        )
 
     def _is_ready(self, key: str, queue: Held, connection: Connection, ids: Sequence[str]) -> bool:
         """Return whether a row has waited long enough; if not, say when to look again."""
@@ -222,7 +226,7 @@ class BatchBuilder:
             self.queues.close(key, touched=touched)
             return False
         ready_at = first + timedelta(seconds=connection.max_wait_seconds)
-        if ready_at <= now or self._have_waited(ids, connection):
+        if ready_at <= now or (group.mode == "calls" and self._have_waited(ids, connection)):
             return True
         # Rows that back off may be asked, together with others, as soon as that is over.
         due_at = first if first > now else ready_at

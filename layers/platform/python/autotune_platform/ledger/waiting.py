@@ -79,8 +79,11 @@ class RowWaiting:
         now = self.clock.now()
         enough = rows_enough(connection, row.mode)
         ids = self.rows.waiting(row.group, now=now, limit=enough)
-        found = self.rows.get_many(ids).values()
-        if len(ids) >= enough or any(has_waited(one, connection, now) for one in found):
+        if len(ids) >= enough:
             return False
+        if row.mode == "calls":
+            found = self.rows.get_many(ids).values()
+            if any(has_waited(one, connection, now) for one in found):
+                return False
         first = min(self.rows.first_times(row.group), default=now)
         return first + timedelta(seconds=connection.max_wait_seconds) > now
