@@ -140,6 +140,9 @@ def means(
             "labels only": _mean(found.labels_only),
             "judge alone": None if found.naive is None else f"{found.naive:+.2f}",
             "labels": f"{found.labels}, and {found.unlabelled} that the judge alone has judged",
+            "without truth": f"{found.without_truth} drawn samples"
+            if found.without_truth
+            else None,
             "came later": f"{found.came_later} samples, in no figure" if found.came_later else None,
         }
     )
