@@ -212,8 +212,8 @@ def test_several_readers_at_once_are_no_kills(deck: ProposingDeck, readings: Rea
 
     def look_too() -> None:
         for _ in range(LOST_STEPS + MOST_KILLS):
-            deck.look_later()
-            seen.append(deck.look()["status"])
+            deck.look_at_once()
+            seen.append(stored(deck).status)
 
     readings.does = look_too
     found, killed = finish(deck)
