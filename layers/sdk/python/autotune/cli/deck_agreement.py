@@ -140,7 +140,9 @@ def means(
             "labels only": _mean(found.labels_only),
             "judge alone": None if found.naive is None else f"{found.naive:+.2f}",
             "labels": f"{found.labels}, and {found.unlabelled} that the judge alone has judged",
-            "came later": f"{found.came_later} samples, in no figure" if found.came_later else None,
+            "not judged": _unless_none(found.unjudged, "samples, so that labels alone count"),
+            "without truth": _unless_none(found.without_truth, "drawn samples"),
+            "came later": _unless_none(found.came_later, "samples, in no figure"),
         }
     )
 
@@ -283,6 +285,10 @@ def _fresh(published: PublishedCalibration | None) -> str | None:
         return None
     said = f"{fresh.hits} of {fresh.labels} within one level, {fresh.predicted:.0%} predicted"
     return f"{said}, after {fresh.looks} times twenty" if fresh.looks else said
+
+
+def _unless_none(count: int, of_what: str) -> str | None:
+    return f"{count} {of_what}" if count else None
 
 
 def _share(share: float | None) -> str | None:
