@@ -207,7 +207,11 @@ def _look(found: Agreement) -> str:
 
 
 def _mean(mean: MeanEstimate) -> str | None:
-    return None if mean.value is None else _interval(mean.value, mean.low, mean.high)
+    if mean.value is None:
+        return None
+    if mean.no_interval_because is not None:
+        return f"{mean.value:+.2f}, no interval: {_said(mean.no_interval_because)}"
+    return _interval(mean.value, mean.low, mean.high)
 
 
 def _interval(value: float, low: float | None, high: float | None) -> str:
