@@ -199,10 +199,11 @@ class RowOrders(EnqueuingService):
         """Return what was ordered, by id, each as it was asked the last time; without texts."""
         return {id_: rows[-1] for id_, rows in _last_of_each(self.rows, row_ids).items()}
 
-    def look(self, row_ids: Iterable[str]) -> dict[str, Ordered]:
-        """Return what was ordered, by id; texts of those that have ended alone."""
+    def look(self, row_ids: Iterable[str], *, with_texts: bool = True) -> dict[str, Ordered]:
+        """Return what was ordered, by id; texts of those that have ended alone, or none at all."""
         found = _last_of_each(self.rows, row_ids)
-        completed = [rows[-1].id for rows in found.values() if rows[-1].status == "completed"]
+        ended = [rows[-1].id for rows in found.values() if rows[-1].status == "completed"]
+        completed = ended if with_texts else []
         asked = self.texts.inputs(completed) if completed else {}
         answered: dict[str, RowOutput] = {}
 
