@@ -307,7 +307,6 @@ OF_DECKS = (
         dynamodb:BatchGetItem Budgets money#*
         dynamodb:BatchGetItem Ledger
         dynamodb:BatchWriteItem Ledger
-        dynamodb:DeleteItem Ledger llm_*
         dynamodb:GetItem Budgets money#*
         dynamodb:GetItem Ledger
         dynamodb:PutItem Ledger
@@ -324,7 +323,6 @@ OF_DECKS = (
         dynamodb:BatchGetItem Decks
         dynamodb:BatchGetItem Ledger
         dynamodb:BatchWriteItem Ledger
-        dynamodb:DeleteItem Ledger llm_*
         dynamodb:GetItem Budgets money#*
         dynamodb:GetItem Decks
         dynamodb:GetItem Ledger
