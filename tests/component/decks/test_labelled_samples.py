@@ -98,8 +98,9 @@ def test_what_is_wrong_with_labels_is_named_by_line_and_field(deck: Deck) -> Non
     assert (twice["labels"]["accepted"], twice["labels"]["repeated"]) == (1, 1)
     (rejected,) = twice["labels"]["rejected"]
     assert (rejected["line"], rejected["field"]) == (3, "labels[0].rater")
-    otherwise = deck.upload(row(9, label(1, selection="chosen"))).json["labels"]
-    (rejected,) = otherwise["rejected"]
+    assert deck.upload(row(10, label(1, selection="chosen"))).json["labels"]["accepted"] == 1
+    drawn = deck.upload(row(10, label(1))).json["labels"]
+    (rejected,) = drawn["rejected"]
     assert (rejected["line"], rejected["field"]) == (1, "labels[0].selection")
 
     many = [row(n, *(label(0, rater=f"r{m}") for m in range(100))) for n in range(11)]
