@@ -107,7 +107,7 @@ def add(
     refused = done.labels.rejected if done.labels else []
     for one in refused:
         problem = FieldProblem(field=one.field, expected=one.expected)
-        note(InvalidLineError(lines.source, lines.numbers[one.line - 1], [problem]))
+        note(str(InvalidLineError(lines.source, lines.numbers[one.line - 1], [problem])))
     is_whole = not (lines.rejected.count or refused)
     raise typer.Exit(exit_codes.OK if is_whole else exit_codes.INCOMPLETE)
 
