@@ -17,7 +17,7 @@ from tests.support.killing import Killer
 from tests.support.lambdas import Answer
 from tests.support.ledger import MODEL, Ledger, later
 
-LONG = random.Random(7).randbytes(9_000).hex()  # it is in S3
+LONG = random.Random(7).randbytes(8_150).hex()  # it is in S3
 
 
 @pytest.fixture
