@@ -70,7 +70,8 @@ def agreement(
 ) -> None:
     """Show how far a grader agrees with people, on drawn samples that are held out.
 
-    Each version that is looked at after the first makes the interval of the next one wider.
+    It spends the version's look at them where it has none: each version that is looked at after the
+    first makes the interval of the next one wider.
     """
     found = invocation.client.decks.labels.agreement(
         deck_id, grader_id, version=version, deck_version=deck_version
@@ -116,7 +117,10 @@ def means(
     version: Version = None,
     deck_version: DeckVersion = None,
 ) -> None:
-    """Show the mean level that people would give to held-out samples."""
+    """Show the mean level that people would give to held-out samples.
+
+    It spends the version's look at their labels where it has none, as `agreement` does.
+    """
     found = invocation.client.decks.labels.means(
         deck_id, grader_id, model=model, version=version, deck_version=deck_version
     )

@@ -261,19 +261,27 @@ class DeckPatternsResponse(types.ResponseModel):
     patterns: DeckPatterns
 
 
-class DeckMeansRequest(types.RequestModel):
-    """Asks for means, and spends a version's look at the held-out labels where it has none.
+class AgreementRequest(types.RequestModel):
+    """Asks for agreement, and spends a version's look at the held-out labels where it has none.
 
     Attributes:
         version: of the grader; the current one without it.
-        model: only what this model wrote.
         deck_version: only samples with the system prompt of this version of the deck; of the
             current one without it.
     """
 
     version: VersionNumber | None = None
-    model: ModelName | None = None
     deck_version: VersionNumber | None = None
+
+
+class DeckMeansRequest(AgreementRequest):
+    """Asks for means, and spends a version's look at the held-out labels where it has none.
+
+    Attributes:
+        model: only what this model wrote.
+    """
+
+    model: ModelName | None = None
 
 
 class DeckMeans(types.ResponseModel):

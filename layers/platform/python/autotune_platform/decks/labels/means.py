@@ -66,8 +66,8 @@ class MeanService:
         Raises:
             NotFoundError: there is no such deck or grader, or it is another organisation's.
             InvalidRequestError: the grader, or the deck, has no such version.
-            ConflictError: the version is of an edit that is not accepted, or has no look and none
-                is to be spent.
+            ConflictError: the version is of an edit that is not accepted, or was not read yet and
+                no look is to be spent.
             UnavailableError: others look at the same labels right now.
         """
         grader = self.graders.require(caller, deck_id, grader_id)
@@ -103,10 +103,7 @@ class MeanService:
         counted = {} if unjudged else results
         others = [one for sample_id, one in counted.items() if sample_id not in drawn]
         is_seen = not truths.keys().isdisjoint(results)
-        look = None
-        if is_seen:
-            looked_at = self.held_out.spend if spend else self.held_out.require_spent
-            look = looked_at(grader, judged_by)
+        look = self.held_out.looking(spend=spend)(grader, judged_by) if is_seen else None
         confidence = confidence_of_look(0 if look is None else look.number)
         found = corrected_mean(
             *_parts(there, truths, counted, others),
