@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from autotune_platform.apprentice.evidence import Evidence, Rules, folded
 from autotune_platform.apprentice.pairs import Pair
@@ -127,11 +127,17 @@ class Phases(RuleBasedStateMachine):
     def life(self, number: int | None) -> Life | None:
         return next((life for life in self.lives if life.number == number), None)
 
+    @initialize(examples=st.sampled_from([0, NEEDED, NEEDED]), versions=st.integers(0, 2))
+    def something_is_there(self, examples: int, versions: int) -> None:
+        self.examples = examples
+        for _ in range(versions):
+            self.a_version_is_hosted()
+
     @rule(count=st.integers(1, 3))
     def examples_come(self, count: int) -> None:
         self.examples += count
 
-    @precondition(lambda self: len(self.lives) < 4)
+    @precondition(lambda self: len(self.lives) < 6)
     @rule()
     def a_version_is_hosted(self) -> None:
         number = len(self.lives) + 1
@@ -140,8 +146,8 @@ class Phases(RuleBasedStateMachine):
     @precondition(lambda self: self.lives)
     @rule(
         data=st.data(),
-        score=st.sampled_from([0.0, 0.0, 0.2, 1.0, 1.0, 1.0]),
-        count=st.integers(1, 40),
+        score=st.sampled_from([1.0, 1.0, 0.0, 0.9, 0.2]),
+        count=st.sampled_from([20, 12, 40, 1]),
         is_drawn=st.sampled_from([True, True, True, False]),
         twice=st.booleans(),
     )
@@ -151,14 +157,18 @@ class Phases(RuleBasedStateMachine):
         life = data.draw(st.sampled_from(self.lives))
         for _ in range(count):
             pair = Pair(len(life.pairs) + 1, score, is_drawn, float(len(life.pairs)))
-            life.pairs.append(pair)
             before = self.evidence(life)
-            after = before.fold(pair, life.rules)
+            after = self.fold_one(life, pair)
             if twice:
                 assert after.fold(pair, life.rules) == after
             if not is_drawn:
                 assert replace(after, sequence=before.sequence) == before
-            life.cached = after.to_json(life.rules)
+
+    def fold_one(self, life: Life, pair: Pair) -> Evidence:
+        life.pairs.append(pair)
+        after = self.evidence(life).fold(pair, life.rules)
+        life.cached = after.to_json(life.rules)
+        return after
 
     @precondition(lambda self: self.now.is_canary)
     @rule()
@@ -168,14 +178,26 @@ class Phases(RuleBasedStateMachine):
         life.canary_at = len(life.pairs)
 
     @precondition(lambda self: self.lives)
-    @rule(data=st.data(), is_hosted=st.booleans())
+    @rule(data=st.data(), is_hosted=st.sampled_from([True, True, False]))
     def a_host_goes_or_comes(self, data: st.DataObject, is_hosted: bool) -> None:
         data.draw(st.sampled_from(self.lives)).is_hosted = is_hosted
 
-    @precondition(lambda self: self.lives)
-    @rule(data=st.data())
-    def a_version_is_retired(self, data: st.DataObject) -> None:
-        data.draw(st.sampled_from(self.lives[-1:])).is_retired = True
+    @precondition(lambda self: len(self.lives) > 1)
+    @rule(chosen=st.integers(0, 9))
+    def a_version_is_retired(self, chosen: int) -> None:
+        if chosen < len(self.lives):
+            self.lives[chosen].is_retired = True
+
+    @precondition(lambda self: self.now.candidate)
+    @rule()
+    def the_candidate_comes_to_serve(self) -> None:
+        life = self.life(self.now.candidate)
+        assert life is not None
+        for _ in range(60):
+            if self.evidence(life).graduated_at:
+                life.canary_at = len(life.pairs)
+                return
+            self.fold_one(life, Pair(len(life.pairs) + 1, 1.0, is_drawn=True, at=0.0))
 
     @invariant()
     def evidence_rebuilt_is_the_cache_and_the_phase_follows_from_pairs(self) -> None:
@@ -254,7 +276,7 @@ class Phases(RuleBasedStateMachine):
 
 
 TestPhases = Phases.TestCase
-TestPhases.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+TestPhases.settings = settings(max_examples=120, stateful_step_count=25, deadline=None)
 
 
 def stages(scores: Sequence[float]) -> list[Stage]:
