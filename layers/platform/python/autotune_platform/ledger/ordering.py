@@ -27,7 +27,7 @@ from autotune_platform.runtime.errors import InvalidRequestError, NotFoundError
 from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.threads import in_parallel
 
-_ERASERS = 8
+_READERS = 8
 _NOBODY = "autotune"
 
 
@@ -212,7 +212,7 @@ class RowOrders(EnqueuingService):
                 answered[row_id] = output
 
         if completed:
-            in_parallel(read, completed, at_most=_ERASERS)
+            in_parallel(read, completed, at_most=_READERS)
         return {
             id_: Ordered(
                 row=rows[-1],
@@ -305,7 +305,7 @@ class RowOrders(EnqueuingService):
 
     def erase(self, row_ids: Iterable[str]) -> None:
         """Delete the texts of rows; erasing again changes nothing."""
-        in_parallel(self.texts.erase, list(row_ids), at_most=_ERASERS)
+        self.texts.erase(row_ids)
 
 
 def _with_more(asked: RowInput | None, below: str) -> RowInput | None:
