@@ -179,11 +179,14 @@ class SampleToRate(types.ResponseModel):
 
     Attributes:
         messages: what the model was given, as OpenAI has it.
+        prompt_withheld: whether the system prompt is left out of these, because the response was
+            generated for an edit of it, which compares two.
         response: the message that it answered with.
     """
 
     id: str
     messages: list[dict[str, Any]]
+    prompt_withheld: bool = False
     response: dict[str, Any]
 
 

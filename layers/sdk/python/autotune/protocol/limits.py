@@ -477,6 +477,9 @@ as long as before a rubric may become by one edit."""
 MAX_PROMPT_EDIT_INPUTS = 1_000
 """Most inputs that are answered for one edit of a system prompt."""
 
+LEAST_PROMPT_EDIT_LABELS = 50
+"""Fewest labels of each version at which an edit of a system prompt can be measured first."""
+
 MAX_EDIT_COMPARED_SAMPLES = 2_000
 """Most labelled samples that an edit's words are compared with."""
 
