@@ -24,7 +24,7 @@ TruthSource = Literal["adjudicated", "median", "one_rating", "keyed_hash"]
 
 RatingTask = Literal["rating", "adjudication"]
 
-_Explanation = Annotated[
+RatingExplanation = Annotated[
     types.Text, StringConstraints(max_length=limits.MAX_RATING_EXPLANATION_CHARACTERS)
 ]
 
@@ -38,7 +38,7 @@ class Judged(types.RequestModel):
 
     score: Level | None = None
     does_not_apply: bool = False
-    explanation: _Explanation = ""
+    explanation: RatingExplanation = ""
     version: VersionNumber | None = None
 
     @model_validator(mode="after")
