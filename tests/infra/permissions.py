@@ -211,7 +211,8 @@ EXPECTED = {
     "SamplesApi": API
     | table("Decks", "BatchGetItem", "GetItem", "Query", keys="dck_*")
     | table("Decks", "BatchGetItem", "Query", keys="smp_*")
-    | table("Decks", "DeleteItem", "Query", keys="grd_*")
+    | table("Decks", "BatchGetItem", "Query", keys="grd_*")
+    | table("Decks", "DeleteItem", "PutItem", "UpdateItem", keys="grd_*")
     | table("Decks", "DeleteItem", "PutItem", "UpdateItem", keys="dck_*")
     | table("Decks", "DeleteItem", "PutItem", keys="smp_*")
     | table("Registry", "PutItem", keys="grd_*")

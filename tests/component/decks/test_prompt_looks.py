@@ -1,7 +1,7 @@
-"""Edits of system prompts are measured at planned numbers of labels, by looks of the deck."""
+"""Edits of system prompts: planned numbers of labels, looks of the deck, and blind raters."""
 
 from tests.support.ledger import Ledger
-from tests.support.prompt_edits import PromptEdits
+from tests.support.prompt_edits import NEW, OLD, PromptEdits
 
 
 def arms(deck: PromptEdits, edit: dict[str, object]) -> list[list[dict[str, object]]]:
@@ -55,3 +55,26 @@ def test_each_edit_of_a_deck_makes_the_next_one_less_sure(ledger: Ledger) -> Non
         measured = deck.act(edit["id"], "measure").json["edit"]
         assert measured["look"] == 3
         assert measured["effects"][0]["confidence"] == 1 - 0.1 / 2**3
+
+
+def test_who_rates_a_response_is_not_shown_under_which_prompt_it_was_made(ledger: Ledger) -> None:
+    deck = PromptEdits(ledger, samples=2)
+    edit = deck.propose()
+    deck.generate(edit["id"])
+    origins = {one["id"]: one["promptEditId"] for one in [*deck.of_version(1), *deck.of_version(2)]}
+    anna = deck.platform.new_key("reviewer", principal_id="anna")
+    path = f"{deck.path}/graders/{deck.grader_id}"
+    shown = {}
+    for _ in origins:
+        found = deck.platform.call("GET", f"{path}/feedback/next", api_key=anna)
+        assert found.status == 200, found.text
+        sample = found.json["next"]["sample"]
+        shown[sample["id"]] = sample
+        if origins[sample["id"]]:
+            assert (OLD in found.text, NEW in found.text) == (False, False)
+        body = {"sampleId": sample["id"], "score": 1}
+        assert deck.platform.call("POST", f"{path}/feedback", body, api_key=anna).status == 200
+    assert shown.keys() == origins.keys()
+    for id_, origin in origins.items():
+        assert shown[id_]["promptWithheld"] == (origin is not None)
+        assert [one["role"] for one in shown[id_]["messages"]] == ["user"]
