@@ -154,12 +154,14 @@ class DecksStack(DomainStack):
         )
         data.decks.grant_read(samples.function, "BatchGetItem", "GetItem", "Query", keys=DECKS)
         data.decks.grant_read(samples.function, "BatchGetItem", "Query", keys=SAMPLES)
-        # What judges and people said of a sample goes with it.
-        data.decks.grant_read(samples.function, "Query", keys=GRADERS)
-        data.decks.grant_write(samples.function, "DeleteItem", keys=GRADERS)
+        # What judges and people said of a sample goes with it; lines of uploads bring labels.
+        data.decks.grant_read(samples.function, "BatchGetItem", "Query", keys=GRADERS)
+        data.decks.grant_write(
+            samples.function, "DeleteItem", "PutItem", "UpdateItem", keys=GRADERS
+        )
         data.decks.grant_write(samples.function, "DeleteItem", "PutItem", "UpdateItem", keys=DECKS)
         data.decks.grant_write(samples.function, "DeleteItem", "PutItem", keys=SAMPLES)
-        # So do texts of a sample that is an example of what is published.
+        # So do texts of a sample that is an example of what is published; labels may suspend it.
         data.registry.grant_write(samples.function, "PutItem", keys=GRADERS)
         data.content.grant_read(samples.function, names=OF_DECKS)
         data.content.grant_put(samples.function, names=OF_DECKS)
@@ -255,11 +257,13 @@ class DecksStack(DomainStack):
         table.grant_read(measures.function, "BatchGetItem", "GetItem", "Query", keys=DECKS)
         table.grant_read(measures.function, "BatchGetItem", "Query", keys=GRADERS)
         table.grant_write(measures.function, "BatchWriteItem", keys=GRADERS)
-        # Looks at held-out labels are spent by reading, and what is published is noted.
+        # Looks at held-out labels are spent, and what is published is noted.
         table.grant_write(measures.function, "PutItem", "UpdateItem", keys=DECKS)
-        # Means are read by GET, and spend a look by POST.
-        http.api.route(measures, paths=[f"/api/v1/{OF_GRADER}/means"])
-        for name in ("agreement", "disagreements", "patterns"):
+        # Both are read by GET, and spend a look by POST.
+        http.api.route(
+            measures, paths=[f"/api/v1/{OF_GRADER}/{it}" for it in ("agreement", "means")]
+        )
+        for name in ("disagreements", "patterns"):
             http.api.route(
                 measures,
                 paths=[f"/api/v1/{OF_GRADER}/{name}"],

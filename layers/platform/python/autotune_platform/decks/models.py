@@ -216,6 +216,7 @@ class Sample(Entity):
     """What is known of a sample beside its texts.
 
     Attributes:
+        external_id: the caller's own id, of no other sample of the deck.
         group_key: digest of its group; samples with the same one are in the same half.
         content_hash: digest of its texts.
         duplicate_of: the first sample of the deck with the same texts, if this is not it.
@@ -223,6 +224,8 @@ class Sample(Entity):
             all samples of all organisations in two partitions.
         source_id: of one that was generated, the sample whose input it answers.
         prompt_edit_id: the edit of the system prompt that it was generated for.
+        served_model: of one that was generated, the model that its provider says has answered; None
+            where it says nothing.
         judged_bytes: how many bytes of a judge's question its conversation and response are.
         expires_at: when it is erased, with all that was said of it; None for never.
         has_object: whether its texts are in the bucket, because they outgrow an item.
@@ -230,6 +233,7 @@ class Sample(Entity):
 
     deck_id: str
     deck_version: int
+    external_id: str | None = None
     split: Split
     group_key: str
     content_hash: str
@@ -237,6 +241,7 @@ class Sample(Entity):
     came_by: SampleCollection
     source_id: str | None = None
     prompt_edit_id: str | None = None
+    served_model: str | None = None
     provider: str | None = None
     model: str | None = None
     input_excerpt: str

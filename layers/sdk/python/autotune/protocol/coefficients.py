@@ -30,7 +30,8 @@ InsufficientBecause = Literal[
 """Why nothing can be claimed: fewer than 50 pairs of drawn labels and judge's levels, or fewer than
 15 of them outside the commonest level.
 
-``many_open``: more than 5 % of the drawn samples have no truth. ``uneven_weights``: of means alone,
+``many_open``: more than 5 % of the drawn samples have no truth that counts: people are apart on
+them, left them, or had been shown the judge's result. ``uneven_weights``: of means alone,
 as where an interval is missing.
 """
 

@@ -107,8 +107,9 @@ class Agreement(types.ResponseModel):
             anything of them.
         corrected: labels whose rater said something else later, blind, too: the first word counts,
             until somebody adjudicates.
-        not_blind: drawn held-out samples that count for nothing: who rated them had been shown the
-            judge's result.
+        not_blind: drawn held-out samples that have no truth that counts: who rated them had been
+            shown the judge's result. As with those to adjudicate and the skipped ones, nothing is
+            claimed while there are many.
         other_criteria: labels given under other criteria than this version's.
         failed: labels on which the judge failed; ``ungraded``: those that it has not judged.
         development: the same of the development half; all its labels, drawn or not.
@@ -260,19 +261,27 @@ class DeckPatternsResponse(types.ResponseModel):
     patterns: DeckPatterns
 
 
-class DeckMeansRequest(types.RequestModel):
-    """Asks for means, and spends a version's look at the held-out labels where it has none.
+class AgreementRequest(types.RequestModel):
+    """Asks for agreement, and spends a version's look at the held-out labels where it has none.
 
     Attributes:
         version: of the grader; the current one without it.
-        model: only what this model wrote.
         deck_version: only samples with the system prompt of this version of the deck; of the
             current one without it.
     """
 
     version: VersionNumber | None = None
-    model: ModelName | None = None
     deck_version: VersionNumber | None = None
+
+
+class DeckMeansRequest(AgreementRequest):
+    """Asks for means, and spends a version's look at the held-out labels where it has none.
+
+    Attributes:
+        model: only what this model wrote.
+    """
+
+    model: ModelName | None = None
 
 
 class DeckMeans(types.ResponseModel):
@@ -289,8 +298,14 @@ class DeckMeans(types.ResponseModel):
         use: which of the last two has the narrower interval.
         labels: samples with a drawn level of people, whatever the judge said.
         unlabelled: the others that were judged.
-        came_later: judged samples that are in no figure: they came when the labels had been drawn,
+        unjudged: held-out samples that the judge has not judged. With one of them labels alone
+            count, and neither ``naive`` nor ``corrected`` is of what it says: which samples are
+            judged is chosen by whoever names them in runs.
+        came_later: samples that are in no figure: they came when the labels had been drawn,
             and fewer than ten were drawn since.
+        without_truth: drawn samples that have no truth that counts: people are apart on them, left
+            them to others, or had been shown the judge's result. With more than 5 % of them nothing
+            is claimed.
         coverage: the share of labels on which the judge gave a level. Where it gave none, it counts
             as its mean, so that abstaining moves no mean.
         sufficient: whether anything may be claimed.
@@ -309,7 +324,9 @@ class DeckMeans(types.ResponseModel):
     use: Literal["corrected", "labels_only"]
     labels: int
     unlabelled: int
+    unjudged: int = 0
     came_later: int = 0
+    without_truth: int = 0
     coverage: float | None = None
     sufficient: bool
     insufficient_because: InsufficientBecause | None = None

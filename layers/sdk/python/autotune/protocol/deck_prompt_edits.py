@@ -23,9 +23,10 @@ PromptOutcome = Literal["better", "worse", "no_evidence", "insufficient"]
 ``insufficient``: labels or responses are too few, so that there is no figure, and nothing is
 claimed."""
 
-PromptMissing = Literal["missing_responses", "unequal_responses"]
+PromptMissing = Literal["missing_responses", "unequal_responses", "other_model"]
 """Why responses do not suffice. ``missing_responses``: more than 5 % of the inputs are in no pair.
-``unequal_responses``: under one prompt more are missing than chance explains."""
+``unequal_responses``: under one prompt more are missing than chance explains. ``other_model``: in
+some pair the provider served another model under the new prompt than under the old one."""
 
 
 class PromptGenerator(types.RequestModel):
@@ -52,6 +53,9 @@ class CreatePromptEditRequest(types.RequestModel):
         groups: how many groups of samples are drawn by chance; all of them where it is left out.
         split: only inputs of this half; those of the held-out half alone can show an effect.
             ``null`` for both.
+        labels: at how many drawn labels of each version it is measured first; then at twice as
+            many, and so on, up to all responses. It is fixed now, because labels can be read while
+            they come.
     """
 
     system_prompt: SystemPrompt
@@ -59,6 +63,10 @@ class CreatePromptEditRequest(types.RequestModel):
     generator: PromptGenerator
     groups: Annotated[int, Field(ge=1, le=limits.MAX_PROMPT_EDIT_INPUTS, strict=True)] | None = None
     split: Split | None = "holdout"
+    labels: Annotated[
+        int,
+        Field(ge=limits.LEAST_PROMPT_EDIT_LABELS, le=limits.MAX_PROMPT_EDIT_INPUTS, strict=True),
+    ] = limits.LEAST_PROMPT_EDIT_LABELS
     note: Note = ""
 
     @field_validator("system_prompt")
@@ -129,10 +137,13 @@ class PromptArm(types.ResponseModel):
     Attributes:
         answered: held-out inputs that have a response under this version; the rest were refused,
             came empty, failed or were deleted.
-        labels: responses with a drawn level of people, given blind after the run began.
+        labels: responses with a drawn level of people, given blind after the run began; of the
+            first so many that were planned.
         outside_commonest: of these, how many have another level than the commonest.
         judged: the others that the judge alone has judged.
         unjudged: responses that the judge has not judged; where there is one, labels alone count.
+        without_truth: drawn responses that have no truth that counts: people are apart on them,
+            left them to others, or had been shown the judge's result.
         mean: what people would say on average, corrected by their labels; null where nothing is
             claimed.
     """
@@ -143,6 +154,7 @@ class PromptArm(types.ResponseModel):
     outside_commonest: int
     judged: int
     unjudged: int = 0
+    without_truth: int = 0
     mean: MeanEstimate | None = None
     insufficient_because: InsufficientBecause | None = None
 
@@ -154,6 +166,7 @@ class PromptEffect(types.ResponseModel):
         grader_version: the version whose judge's levels are corrected.
         inputs: held-out inputs that were drawn, those that were deleted since among them.
         pairs: those with a response under both prompts, of which nobody said anything before.
+        other_model: pairs whose two responses were served by different models of the same name.
         insufficient_because: why responses do not suffice; of labels, each version says it.
         delta: corrected mean after minus before, compared in pairs by group; null where nothing is
             claimed. ``low`` and ``high`` are its interval at ``confidence``.
@@ -164,6 +177,7 @@ class PromptEffect(types.ResponseModel):
     grader_version: int
     inputs: int = 0
     pairs: int
+    other_model: int = 0
     old: PromptArm
     new: PromptArm
     delta: float | None = None
@@ -183,7 +197,9 @@ class PromptEdit(types.ResponseModel):
             is not the current one before the edit is accepted.
         inputs: samples whose inputs are answered, drawn when the first run began.
         run_id: the latest run; ``unfinished`` is how that ended, where it did not come to an end.
-        look: number of the latest look at its labels: each time that it is measured spends one.
+        labels: at how many labels of each version it is measured first, then at twice as many.
+        look: number of the look at which its figures were made, among those of all edits of the
+            deck. The first is spent with the first run; each further showing spends one more.
         effects: what was measured then, by grader; of graders that are not active any more, what
             they said last where that was worse.
         consented: whether a person wanted it although the figures do not speak for it.
@@ -198,6 +214,7 @@ class PromptEdit(types.ResponseModel):
     generator: PromptGenerator
     groups: int | None = None
     split: Split | None = None
+    labels: int = limits.LEAST_PROMPT_EDIT_LABELS
     note: str = ""
     inputs: int = 0
     run_id: str | None = None

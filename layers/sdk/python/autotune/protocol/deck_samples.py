@@ -20,6 +20,11 @@ SampleCollection = Literal["manual", "telemetry", "generated"]
 GroupKey = Annotated[
     types.Text, StringConstraints(min_length=1, max_length=limits.MAX_GROUP_KEY_CHARACTERS)
 ]
+ExternalId = Annotated[
+    types.Text, StringConstraints(min_length=1, max_length=limits.MAX_EXTERNAL_ID_CHARACTERS)
+]
+"""The caller's own id of a sample: no other sample of its deck has the same."""
+
 _Provider = Annotated[str, StringConstraints(min_length=1, max_length=64, pattern=r"^[!-~]+$")]
 
 
@@ -36,6 +41,8 @@ class NewSample(types.RequestModel):
         group_key: samples that say much the same, such as one document's, have the same key, so
             that they are never parted. Without it they go by what the conversation began with.
         deck_version: the version that the system prompt had; the current one where it is left out.
+        external_id: the caller's own id, of one sample of a deck: the same content with the same id
+            is the same sample, however often it comes, and other content is refused.
     """
 
     request: dict[str, Any] | None = None
@@ -47,6 +54,7 @@ class NewSample(types.RequestModel):
     metadata: types.Metadata = {}
     group_key: GroupKey | None = None
     deck_version: VersionNumber | None = None
+    external_id: ExternalId | None = None
     requested_at: types.Moment | None = None
 
 
@@ -66,6 +74,7 @@ class Sample(types.ResponseModel):
     """A sample of a deck.
 
     Attributes:
+        external_id: the caller's own id, if it came with one.
         request: as OpenAI has it; left out of lists, as ``response`` is.
         input_excerpt: how what was asked last begins; so with ``output_excerpt``.
         group_key: a digest of the group: samples with the same one are in the same half.
@@ -79,6 +88,7 @@ class Sample(types.ResponseModel):
     id: str
     deck_id: str
     deck_version: int
+    external_id: str | None = None
     request: dict[str, Any] | None = None
     response: dict[str, Any] | None = None
     input_excerpt: str
@@ -127,6 +137,25 @@ class RejectedLine(types.ResponseModel):
     expected: str
 
 
+class AddedLabels(types.ResponseModel):
+    """What came of labels that stored lines of an upload had; each is counted once.
+
+    Attributes:
+        accepted: labels that were stored.
+        repeated: labels that say what the rater had said already.
+        not_blind: of those that were stored, how many are not blind; see ``BulkFeedback``.
+        chosen: of those that were stored, how many are of held-out samples that were not drawn:
+            they count for no agreement.
+        rejected: labels that were not stored, each with its first fault; their samples were.
+    """
+
+    accepted: int
+    repeated: int
+    not_blind: int
+    chosen: int
+    rejected: list[RejectedLine]
+
+
 class BulkSamples(types.ResponseModel):
     """What came of an upload: each of its lines that is not empty is in one of the two.
 
@@ -134,8 +163,10 @@ class BulkSamples(types.ResponseModel):
         accepted: how many lines were stored.
         sample_ids: their samples, in the order of the lines.
         rejected: the lines that were not, each with its first fault.
+        labels: what came of labels in the stored lines; null where there were none.
     """
 
     accepted: int
     sample_ids: list[str]
     rejected: list[RejectedLine]
+    labels: AddedLabels | None = None
