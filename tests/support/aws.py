@@ -94,6 +94,7 @@ def _make() -> dict[str, str]:
         "LEDGER_TABLE": "ledger",
         "LEDGER_BUCKET": "ledger",
         "DECKS_TABLE": "decks",
+        "APPRENTICE_TABLE": "apprentice",
         "PROVIDER_KEYS_KEY": kms.create_key()["KeyMetadata"]["KeyId"],
         "SUBMIT_LLM_BATCH_ARN": machines["submit_llm_batch"],
         "IMPORT_LLM_REQUESTS_ARN": machines["import_llm_requests"],

@@ -1,4 +1,4 @@
-"""Models of an apprentice's task on the wire: those that are paid, and the small one that learns."""
+"""Models of an apprentice's task on the wire: those that are paid, and the one that learns."""
 
 from collections.abc import Mapping
 from typing import Annotated, Literal, Self
@@ -31,7 +31,6 @@ trains OpenAI serves, and that is no backend yet.
 
 _WITH_CONFIDENCE: frozenset[ServingBackend] = frozenset({"sagemaker", "linear"})
 _AT_A_URL: frozenset[ServingBackend] = frozenset({"vllm", "ollama", "llama_cpp"})
-
 
 
 class RemoteModel(RequestModel):

@@ -31,7 +31,7 @@ def configuration_key(version: int) -> str:
 
 
 def item_of(model: BaseModel, *, pk: str, sk: str) -> Item:
-    """Return the item that stores a model; JSON of callers is kept as text, which loses no digit."""
+    """Return the item that stores a model; callers' JSON is kept as text, which loses no digit."""
     attributes = model.model_dump(mode="json")
     if _DOCUMENT in attributes:
         attributes[_DOCUMENT] = json.dumps(attributes[_DOCUMENT], separators=(",", ":"))
