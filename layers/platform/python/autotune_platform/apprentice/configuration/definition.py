@@ -1,4 +1,4 @@
-"""What of a configuration evidence rests on: what is asked, who is right, and how that is told."""
+"""What of a configuration evidence rests on: what is asked, who is right, how two are compared."""
 
 import hashlib
 import json
