@@ -107,7 +107,6 @@ CALLS_MODELS = (
 ORDERS = (
     table("Budgets", "BatchGetItem", "GetItem", keys="money#*")
     | table("Ledger", "BatchGetItem", "BatchWriteItem", "GetItem", "PutItem", "UpdateItem")
-    | table("Ledger", "DeleteItem", keys="llm_*")
     | bucket("LedgerTexts", "DeleteObject")
 )
 WITH_OIDC = {
@@ -513,7 +512,7 @@ EXPECTED = {
     | table("Budgets", "BatchGetItem", "GetItem", keys="money#*")
     | table(
         "Ledger",
-        *("BatchGetItem", "BatchWriteItem", "DeleteItem", "GetItem"),
+        *("BatchGetItem", "BatchWriteItem", "GetItem"),
         *("PutItem", "Query", "UpdateItem"),
     )
     | table("Ledger/index/rowsByStatus", "Query")
