@@ -8,7 +8,9 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,7 +26,7 @@ from integrations.served_stack import served_stack
 from local.deployment import DeploymentError
 from local.first_organization import OperatorCommandError
 from local.ministack import MiniStackError
-from local.progress import PrintedProgress
+from local.progress import PrintedProgress, Progress, SilentProgress
 from local.server_process import ServerProcessError
 
 TEST_SECONDS = 900
@@ -83,7 +85,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run(environments: Sequence[Environment]) -> list[Outcome]:
     """Makes the environments and runs their tests, one after the other, on one stack.
 
-    An environment that cannot be made is an outcome like failed tests: the others still run.
+    While the stack comes up, and while one is tested, the next ones are made. An environment that
+    cannot be made is an outcome like failed tests: the others still run.
 
     Raises:
         InstallationError: If the SDK cannot be built.
@@ -91,21 +94,56 @@ def run(environments: Sequence[Environment]) -> list[Outcome]:
         ServerProcessError: If the grader does not start.
     """
     progress = PrintedProgress()
-    outcomes = []
     with tempfile.TemporaryDirectory(prefix="autotune-sdk-") as folder:
         wheel = build_sdk_wheel(Path(folder))
-        with served_stack(progress) as variables:
-            for environment in environments:
-                try:
-                    environment.install(wheel, progress)
-                except InstallationError as error:
-                    outcome = Outcome(
-                        name=environment.name, passed=False, closing_line=f"not installed: {error}"
-                    )
-                else:
-                    outcome = _test(environment, variables)
-                outcomes.append(outcome)
-    return outcomes
+        with (
+            installed_beside(environments, wheel) as installations,
+            served_stack(progress) as variables,
+        ):
+            return [
+                _outcome(environment, installation, variables, progress)
+                for environment, installation in zip(environments, installations, strict=True)
+            ]
+
+
+@contextmanager
+def installed_beside(
+    environments: Sequence[Environment], wheel: Path
+) -> Iterator[list[Future[None]]]:
+    """Makes environments one after the other, beside what the block does.
+
+    At the block's end no other begins, and the one that is being made is waited for.
+
+    Args:
+        environments: They may share torch, so that no two of them are made at a time.
+        wheel: The SDK.
+
+    Yields:
+        What becomes of each, in their order; its error is an :class:`InstallationError`.
+    """
+    thread = ThreadPoolExecutor(1)
+    try:
+        # Silent: its lines would come amid those of the tests.
+        yield [thread.submit(one.install, wheel, SilentProgress()) for one in environments]
+    finally:
+        thread.shutdown(cancel_futures=True)
+
+
+def _outcome(
+    environment: Environment,
+    installation: Future[None],
+    variables: Mapping[str, str],
+    progress: Progress,
+) -> Outcome:
+    """Waits until an environment is made and tests it."""
+    try:
+        if not installation.done():
+            with progress.step(f"Installing what {environment.name} needs"):
+                installation.result()
+        installation.result()
+    except InstallationError as error:
+        return Outcome(name=environment.name, passed=False, closing_line=f"not installed: {error}")
+    return _test(environment, variables)
 
 
 def _test(environment: Environment, variables: Mapping[str, str]) -> Outcome:

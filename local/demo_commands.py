@@ -15,6 +15,7 @@ from typing import IO, Any
 from autotune import AutotuneClient
 from local.deployment import REPOSITORY_ROOT
 from local.records import LocalProfile
+from local.server_process import end
 
 AUTOTUNE = Path(sys.executable).with_name("autotune")
 REVIEW_SECONDS = 60
@@ -68,7 +69,8 @@ class CommandLine:
         """Ends the command that another thread runs, and lets it begin no other."""
         with self._starting:
             self._is_stopped = True
-            if self._process is not None:
+            if self._process is not None and self._process.poll() is None:
+                self.say("\nstopped, because the rest of the demo was")
                 self._process.terminate()
 
     def show(self, *arguments: str) -> None:
@@ -137,7 +139,12 @@ class CommandLine:
                 stderr=self._kept_in,
                 text=True,
             )
-        output, _ = self._process.communicate()
+        try:
+            output, _ = self._process.communicate()
+        except BaseException:
+            # Such as Ctrl-C: a signal to this process alone does not reach the command.
+            end(self._process)
+            raise
         if self._process.returncode != 0:
             message = f"{Path(command[0]).name} {command[1]} ended with {self._process.returncode}"
             raise DemoError(message)

@@ -16,10 +16,11 @@ import psutil
 
 from local.deployment import REPOSITORY_ROOT
 from local.endpoint import LOOPBACK, endpoint_url, isolated_environment
+from local.state_files import finish
 
 START_SECONDS = 120.0
 STOP_SECONDS = 60.0
-# Requests get 3 seconds to end before MiniStack saves its state.
+# Requests get a second to end before MiniStack saves its state.
 SAVE_SECONDS = 6.0
 POLL_SECONDS = 0.05
 STREAM_POSITIONS = "dynamodb_stream_positions"
@@ -68,6 +69,7 @@ class MiniStack:
         """
         self._temporary_directory.mkdir(parents=True, exist_ok=True)
         state = self._directory / "state"
+        finish(state)
         _forget_stream_positions(state)
         environment = isolated_environment(
             {
@@ -81,7 +83,7 @@ class MiniStack:
                 "STATE_DIR": str(state),
                 "S3_PERSIST": "1",
                 "S3_DATA_DIR": str(state / "s3"),
-                # Functions are unpacked below this folder, so that stopping can clear it.
+                # Workers have their folders below this one, so that stopping can clear them.
                 "TMPDIR": str(self._temporary_directory),
                 "LOG_LEVEL": "WARNING",
                 # Listeners on fixed ports that nothing here uses.
@@ -130,8 +132,8 @@ class MiniStack:
         os.kill(pid, signal.SIGTERM)
         stopped_in_order = self._has_ended(process, within=SAVE_SECONDS)
         if not stopped_in_order:
-            # It has saved its state, and waits for functions that are at work; their runs are
-            # not resumed anyway.
+            # Functions that are at work take the cores that it needs to write its state; their
+            # runs are not resumed anyway.
             _signal_group(pid, signal.SIGTERM)
             stopped_in_order = self._has_ended(process, within=STOP_SECONDS - SAVE_SECONDS)
         _signal_group(pid, signal.SIGKILL)

@@ -17,6 +17,7 @@ from local import (
     key_conditions,
     nested_stacks,
     permissions,
+    saved_state,
     task_timeouts,
     unpacked_code,
     warm_workers,
@@ -25,7 +26,7 @@ from local.decisions import DECISIONS_FILE
 
 APPLICATION = "ministack.app:app"
 KEEP_ALIVE_SECONDS = 75  # as MiniStack's own command has it
-LAST_REQUESTS_SECONDS = 3
+LAST_REQUESTS_SECONDS = 1  # what a function asks for from then on is refused anyway
 
 
 def main() -> None:
@@ -41,12 +42,13 @@ def main() -> None:
     with suppress(ValueError, OSError):  # macOS has no limit here, and takes none
         resource.setrlimit(resource.RLIMIT_NOFILE, (most_files, most_files))
     warm_workers.install()
-    unpacked_code.install()
+    unpacked_code.install(Path(unpacked_code.UNPACKED_FOLDER).absolute())
     nested_stacks.install()
     deployed_stacks.install()
     task_timeouts.install()
     key_conditions.install()
     permissions.install(arguments.directory / DECISIONS_FILE)
+    saved_state.install()
     uvicorn.run(
         APPLICATION,
         host=arguments.host,

@@ -60,7 +60,7 @@ class ServerProcess:
         try:
             self._await_answer(self._process)
         except BaseException:
-            self._stop(self._process)
+            end(self._process)
             raise
 
     def __exit__(
@@ -70,7 +70,7 @@ class ServerProcess:
         traceback: TracebackType | None,
     ) -> None:
         if self._process is not None:
-            self._stop(self._process)
+            end(self._process)
 
     def _await_answer(self, process: subprocess.Popen[bytes]) -> None:
         deadline = time.monotonic() + START_SECONDS
@@ -92,10 +92,12 @@ class ServerProcess:
     def _output(self) -> str:
         return self._log_file.read_text(errors="replace")[-2000:]
 
-    def _stop(self, process: subprocess.Popen[bytes]) -> None:
-        process.terminate()
-        try:
-            process.wait(STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+
+def end(process: subprocess.Popen[bytes] | subprocess.Popen[str]) -> None:
+    """Terminates a child and waits for its end; kills it after ten seconds."""
+    process.terminate()
+    try:
+        process.wait(STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

@@ -226,10 +226,9 @@ class Chaos:
         self._say("stopping the stack")
         self.load.may_repeat.clear()
         self.stream.stop()
-        # In a process of its own, as `make down` does it: removing what a hundred workers unpacked
-        # takes minutes beside this process's threads.
+        # In a process of its own, as `make down` does it: this process's threads take their turns.
         command = [sys.executable, "-m", "local", "--directory", str(self._stack.directory), "down"]
-        # Where the machine is too busy it is killed after 30 seconds; its state is saved by then,
+        # Where the machine is too busy it is killed after a minute; its state is saved by then,
         # and if it were not, the invariants would tell.
         subprocess.run(command, check=False, capture_output=True)
         assert not self._stack.status().is_running

@@ -10,9 +10,13 @@ import subprocess
 import sys
 import time
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 
 import boto3
+import psutil
 import pytest
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
 
 from local.__main__ import EXIT_NOT_RUNNING, main
 from local.endpoint import LOOPBACK, endpoint_url, free_port, isolated_environment
@@ -113,6 +117,7 @@ def test_the_ministack_of_another_folder_is_left_alone(tmp_path):
 def client_of(service, port):
     return boto3.client(
         service,
+        config=Config(retries={"total_max_attempts": 1}),
         endpoint_url=endpoint_url(port),
         region_name="us-east-1",
         aws_access_key_id="test",
@@ -156,8 +161,48 @@ def lambda_handler(event, context):
 """
 
 
+SLEEPER = """
+import time
+
+def lambda_handler(event, context):
+    time.sleep(300)
+"""
+
+
+def create_function(port, name, code):
+    zipped = io.BytesIO()
+    with zipfile.ZipFile(zipped, "w") as archive:
+        archive.writestr(f"{name}.py", code)
+    client_of("lambda", port).create_function(
+        FunctionName=name,
+        Runtime="python3.13",
+        Role="arn:aws:iam::000000000000:role/any",
+        Handler=f"{name}.lambda_handler",
+        Code={"ZipFile": zipped.getvalue()},
+        Timeout=600,
+    )
+
+
+def test_a_function_at_work_holds_up_no_stop_and_no_state(tmp_path):
+    ministack, port = MiniStack(directory=tmp_path, environment={}), free_port()
+    pid = ministack.start(port=port)
+    try:
+        create_function(port, "sleeper", SLEEPER)
+        with ThreadPoolExecutor(1) as threads:
+            called = threads.submit(client_of("lambda", port).invoke, FunctionName="sleeper")
+            while not psutil.Process(pid).children() and not called.done():
+                time.sleep(0.1)
+            client_of("sqs", port).create_queue(QueueName="kept")
+            ministack.stop(pid)  # which fails after a minute; the function sleeps for longer
+            with pytest.raises((BotoCoreError, ClientError)):
+                called.result()
+    finally:
+        ministack.stop(pid)
+    assert "kept" in (tmp_path / "state" / "sqs.json").read_text()
+
+
 def table_with_stream_and_consumer(port):
-    dynamodb, functions = client_of("dynamodb", port), client_of("lambda", port)
+    dynamodb = client_of("dynamodb", port)
     keys = {
         "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
         "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}],
@@ -166,17 +211,8 @@ def table_with_stream_and_consumer(port):
     dynamodb.create_table(TableName="seen", **keys)
     stream = {"StreamEnabled": True, "StreamViewType": "NEW_IMAGE"}
     created = dynamodb.create_table(TableName="followed", StreamSpecification=stream, **keys)
-    code = io.BytesIO()
-    with zipfile.ZipFile(code, "w") as archive:
-        archive.writestr("consumer.py", CONSUMER)
-    functions.create_function(
-        FunctionName="consumer",
-        Runtime="python3.13",
-        Role="arn:aws:iam::000000000000:role/any",
-        Handler="consumer.lambda_handler",
-        Code={"ZipFile": code.getvalue()},
-    )
-    functions.create_event_source_mapping(
+    create_function(port, "consumer", CONSUMER)
+    client_of("lambda", port).create_event_source_mapping(
         FunctionName="consumer",
         EventSourceArn=created["TableDescription"]["LatestStreamArn"],
         StartingPosition="TRIM_HORIZON",

@@ -8,6 +8,7 @@ import boto3
 
 from autotune_platform.access.secrets import SecretKind
 from infra.tables import (
+    APPRENTICE,
     AUDIT,
     BUDGETS,
     COMPLETIONS,
@@ -30,6 +31,7 @@ _TABLES = {
     "deliveries": DELIVERIES,
     "ledger": LEDGER,
     "decks": DECKS,
+    "apprentice": APPRENTICE,
 }
 QUEUES = ("high", "normal", "low")
 API_URL = "https://api.test"

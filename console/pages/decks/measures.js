@@ -9,11 +9,14 @@ const NO_INTERVAL = {
   perfect: "every pair agrees",
   undefined_replicate: "all hangs on one group",
   no_variation: "no group changes it",
+  uneven_groups: "one group has nearly all samples",
+  uneven_weights: "few labels stand for most samples",
 };
 const INSUFFICIENT = {
   few_labels: "Fewer than 50 drawn, held-out samples have a label and a judge’s level. Nothing can be claimed yet.",
-  many_open: "More than 5 % of the drawn samples have no truth: people are apart on them, or left them. Nothing can be claimed until somebody decides.",
+  many_open: "More than 5 % of the drawn samples have no truth: people are apart on them, left them, or had seen the judge’s result. Nothing can be claimed until somebody decides.",
   other_model: "Too many samples were judged by one model before and by another after. Nothing can be claimed.",
+  uneven_weights: "Few labels stand for most samples: all together say less than 50 of equal weight would. Nothing can be claimed before more of the later samples are drawn.",
   few_outside_commonest_level: "Fewer than 15 of them are outside the commonest level. Nothing can be claimed yet.",
 };
 

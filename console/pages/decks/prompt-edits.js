@@ -99,6 +99,7 @@ function Effect({ effect, look }) {
         ["Inputs answered", `${count(old.answered)} before, ${count(after.answered)} after, of ${count(inputs)}`],
         ["Inputs with both responses", count(pairs)],
         ["Not judged, so that labels alone count", unjudged > 0 && count(unjudged)],
+        ["Drawn, without a truth that counts", old.withoutTruth + after.withoutTruth > 0 && `${count(old.withoutTruth)} before, ${count(after.withoutTruth)} after`],
         ["Look", outcome !== "insufficient" && look !== null && count(look)],
       ]} />
       <p><b>${OUTCOMES[outcome] ?? MISSING[insufficientBecause] ?? insufficientText({ sufficient: false, insufficientBecause: why })}</b></p>

@@ -120,4 +120,8 @@ def test_labels_say_nothing_of_samples_that_came_when_they_had_been_drawn(
     assert (found["labels"], found["unlabelled"], found["cameLater"]) == (70, 330, 0)
     people = before["labelsOnly"]["value"]
     assert found["labelsOnly"]["value"] == pytest.approx((100 * people + 300 * 2) / 400)
+    assert found["insufficientBecause"] == "uneven_weights"
+    for which in ("corrected", "labelsOnly"):
+        assert (found[which]["low"], found[which]["high"]) == (None, None)
+        assert found[which]["noIntervalBecause"] == "uneven_weights"
     assert deck.get("agreement")["agreement"]["cameLater"] == 0

@@ -128,7 +128,7 @@ def test_an_edit_is_not_measured_by_who_saw_what_is_judged(ledger: Ledger) -> No
     deck.replay(edit_id, "development")
     refused = deck.send(f"/{edit_id}/replay", {"split": "holdout"})
     assert refused.status == 409
-    assert refused.json["detail"].startswith("0 drawn labels of the held-out half")
+    assert refused.json["detail"].startswith(f"{len(held)} drawn samples of the held-out half")
 
 
 def test_what_people_see_of_kappa_moves_no_label_that_counts(platform: Platform) -> None:

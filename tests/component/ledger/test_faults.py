@@ -209,6 +209,15 @@ def test_queued_rows_are_canceled_at_once_and_ended_ones_stay(ledger: Ledger) ->
     assert len(ledger.fake.world.executions) == 1
 
 
+def test_who_waited_for_others_and_failed_does_not_wait_for_them_again(ledger: Ledger) -> None:
+    arm(ledger, "chat_500", times=1)
+    (request_id,) = ledger.enqueue(ledger.connect(minRows=10, maxWaitSeconds=3_600), "a")
+    ledger.run_jobs()
+    found = ledger.read(request_id)
+    assert (found["status"], found["attempt"]) == ("completed", 2)
+    assert 3_600 <= ledger.passed < 4_500
+
+
 def test_a_retry_is_a_request_of_its_own(ledger: Ledger) -> None:
     (request_id,) = ledger.enqueue(ledger.connect(), "a")
     path = f"/api/v1/llm-requests/{request_id}/retry"

@@ -8,7 +8,7 @@ import pytest
 from ppi_py.ppi import _calc_lam_glm
 from scipy import stats
 
-from autotune_platform.statistics.intervals import NoInterval, mean_interval
+from autotune_platform.statistics.intervals import Interval, NoInterval, mean_interval
 from autotune_platform.statistics.labels import Insufficient
 from autotune_platform.statistics.means import (
     Labelled,
@@ -135,15 +135,17 @@ def test_weights_undo_that_some_samples_were_likelier_to_be_labelled():
 
 
 def test_a_mean_of_all_samples_holds_where_many_came_when_most_labels_were_drawn():
-    """60 of 200 samples, then 15 of 800 that came later, which judge and people see otherwise."""
+    """60 of 200 samples, then 60 of 800 that came later, which judge and people see otherwise."""
     random = np.random.default_rng(16)
     kept = {"weighed": 0, "plain": 0}
     for _ in range(300):
         y = np.concatenate([random.choice([-2, -1, 0], 200), random.choice([0, 1, 2, 3], 800)])
         f = np.clip(y + random.choice([0, 1], 1000) + (np.arange(1000) < 200), -3, 3)
         ids = np.arange(1000)
-        drawn = np.concatenate([random.permutation(200)[:60], random.choice(800, 15) + 200])
-        weights = np.where(drawn < 200, 200 / 60, 800 / 15)
+        drawn = np.concatenate(
+            [random.permutation(200)[:60], random.choice(800, 60, replace=False) + 200]
+        )
+        weights = np.where(drawn < 200, 200 / 60, 800 / 60)
         rest = np.setdiff1d(ids, drawn)
         every = Unlabelled(f, ids, is_all=True)
         found = {
@@ -268,12 +270,33 @@ def test_nothing_is_claimed_where_a_few_labels_stand_for_most_samples(late, draw
     labelled = Labelled(y[rows], f[rows], rows, weights)
     found = corrected_mean(labelled, Unlabelled(f, range(y.size), is_all=True))
     assert found.labels.n == 60 + drawn
-    assert found.labels.because is (None if is_claimed else Insufficient.FEW_LABELS)
+    assert found.labels.because is (None if is_claimed else Insufficient.UNEVEN_WEIGHTS)
     effective = weights.sum() ** 2 / (weights @ weights)
     assert bool(effective >= 50) is is_claimed
     interval = found.labels_only.interval
+    assert found.labels_only.mean == pytest.approx(weights @ y[rows] / weights.sum())
+    if not is_claimed:
+        nothing = Interval.missing(NoInterval.UNEVEN_WEIGHTS, 60 + drawn)
+        assert (interval, found.corrected.interval) == (nothing, nothing)
+        return
     reach = stats.t.ppf(0.95, effective - 1) * interval.se
     assert interval.high - interval.low == pytest.approx(2 * reach)
+
+
+def test_few_labels_have_an_interval_where_each_stands_for_as_many():
+    y, f, u = (np.arange(each) % 5 - 2.0 for each in (30, 30, 200))
+    plain = corrected_mean(Labelled(y, f), Unlabelled(u))
+    alike = corrected_mean(Labelled(y, f, weights=[7] * 30), Unlabelled(u))
+    assert alike == plain
+    assert plain.labels_only.interval.low is not None
+    assert plain.labels.because is Insufficient.FEW_LABELS
+    uneven = corrected_mean(Labelled(y, f, weights=[7] * 29 + [70]), Unlabelled(u))
+    assert uneven.labels_only.interval.missing_because is NoInterval.UNEVEN_WEIGHTS
+    assert uneven.labels.because is Insufficient.FEW_LABELS, "there are less than 50 anyway"
+    part = Labelled(y, f, range(30), [7] * 29 + [70]), Unlabelled(u)
+    other = Labelled(y[::-1], f, range(30)), Unlabelled(u)
+    found = corrected_difference(part, other).interval
+    assert (found.low, found.missing_because) == (None, NoInterval.UNEVEN_WEIGHTS)
 
 
 def test_a_large_group_among_single_ones_makes_no_difference_surer():

@@ -17,7 +17,7 @@ from autotune_platform.ledger.admission import LONGEST_ROOM_WAIT, JobAdmission
 from autotune_platform.ledger.batch_repository import BatchRepository
 from autotune_platform.ledger.choosing import RowChoosing
 from autotune_platform.ledger.connection_repository import ConnectionRepository
-from autotune_platform.ledger.job_sizes import rows_at_least, rows_at_most, rows_enough
+from autotune_platform.ledger.job_sizes import has_waited, rows_at_least, rows_at_most, rows_enough
 from autotune_platform.ledger.job_states import JobState, new_nonce
 from autotune_platform.ledger.live_jobs import exceeds
 from autotune_platform.ledger.models import Batch, Connection, Group, Row
@@ -197,15 +197,24 @@ class BatchBuilder:
             self._ask_singly(group, connection, ids)
             return None
         enough = rows_enough(connection, group.mode)
-        if len(ids) < enough and not self._is_ready(key, queue, connection, len(ids)):
+        if len(ids) < enough and not self._is_ready(key, queue, connection, ids):
             return None
         return self._reserved(queue, connection, ids, batch_id, due_at)
 
     def _is_room(self, group: Group, connection: Connection) -> bool:
         return self.open_calls.of(group).batches < most_open(connection)
 
-    def _is_ready(self, key: str, queue: Held, connection: Connection, rows: int) -> bool:
-        """Return whether the first row has waited long enough; if not, say when to look again."""
+    def _have_waited(self, ids: Sequence[str], connection: Connection) -> bool:
+        """Return whether one of a queue's rows was put back, after it had waited for others."""
+        now = self.clock.now()
+        return any(
+            has_waited(row, connection, now)
+            for part in groups(ids, _ROWS_READ)
+            for row in self.rows.get_many(part).values()
+        )
+
+    def _is_ready(self, key: str, queue: Held, connection: Connection, ids: Sequence[str]) -> bool:
+        """Return whether a row has waited long enough; if not, say when to look again."""
         now, group, touched = self.clock.now(), queue.group, queue.touched
         first = min(self.rows.first_times(group), default=None)
         if first is None and self.aside.first(group):
@@ -217,11 +226,11 @@ class BatchBuilder:
             self.queues.close(key, touched=touched)
             return False
         ready_at = first + timedelta(seconds=connection.max_wait_seconds)
-        if ready_at <= now:
+        if ready_at <= now or (group.mode == "calls" and self._have_waited(ids, connection)):
             return True
         # Rows that back off may be asked, together with others, as soon as that is over.
         due_at = first if first > now else ready_at
-        self.queues.await_more(key, due_at, rows=rows, touched=touched)
+        self.queues.await_more(key, due_at, rows=len(ids), touched=touched)
         return False
 
     def _reserved(

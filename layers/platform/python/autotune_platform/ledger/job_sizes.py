@@ -5,11 +5,11 @@ These are known without what sends jobs.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from autotune.protocol.limits import MAX_LLM_BATCH_ROWS
 from autotune.protocol.llm_connections import LlmProvider
-from autotune_platform.ledger.models import Connection, Mode
+from autotune_platform.ledger.models import Connection, Mode, Row
 
 JOB_WINDOW = timedelta(hours=24)
 """Within which the providers promise a job to end."""
@@ -75,6 +75,16 @@ def rows_at_least(connection: Connection, mode: Mode) -> int:
 def rows_enough(connection: Connection, mode: Mode) -> int:
     """Return with how many rows nobody waits for more."""
     return max(connection.min_rows, rows_at_least(connection, mode))
+
+
+def has_waited(row: Row, connection: Connection, now: datetime) -> bool:
+    """Return whether a row that is asked by itself has waited for others before.
+
+    Who was put back has, or was in a batch with them. A row of a job waits anew: what is asked by
+    itself in the end costs more.
+    """
+    since = row.created_at + timedelta(seconds=connection.max_wait_seconds)
+    return row.mode == "calls" and (row.attempt > 1 or since <= now)
 
 
 def ends_within(connection: Connection) -> timedelta:

@@ -6,7 +6,7 @@ from autotune.protocol.llm_requests import LlmWaitingReason
 from autotune_platform.budgets.money import MoneyBudgets
 from autotune_platform.ledger.batch_repository import BatchRepository
 from autotune_platform.ledger.connection_repository import ConnectionRepository
-from autotune_platform.ledger.job_sizes import rows_at_least
+from autotune_platform.ledger.job_sizes import has_waited, rows_at_least, rows_enough
 from autotune_platform.ledger.models import Connection, Row
 from autotune_platform.ledger.prices import Prices
 from autotune_platform.ledger.queue_repository import QueueRepository
@@ -77,8 +77,13 @@ class RowWaiting:
     def _is_early(self, row: Row, connection: Connection) -> bool:
         """Return whether the queue is too short, and its first row has not waited long enough."""
         now = self.clock.now()
-        enough = max(connection.min_rows, rows_at_least(connection, row.mode))
-        if len(self.rows.waiting(row.group, now=now, limit=enough)) >= enough:
+        enough = rows_enough(connection, row.mode)
+        ids = self.rows.waiting(row.group, now=now, limit=enough)
+        if len(ids) >= enough:
             return False
+        if row.mode == "calls":
+            found = self.rows.get_many(ids).values()
+            if any(has_waited(one, connection, now) for one in found):
+                return False
         first = min(self.rows.first_times(row.group), default=now)
         return first + timedelta(seconds=connection.max_wait_seconds) > now

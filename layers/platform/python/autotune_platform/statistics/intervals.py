@@ -49,6 +49,8 @@ class NoInterval(StrEnum):
     """No group changes it, as where a judge gives everything the same level."""
     UNEVEN_GROUPS = "uneven_groups"
     """One group has so many of the samples that the others say too little."""
+    UNEVEN_WEIGHTS = "uneven_weights"
+    """Few labels stand for most samples: an interval would hold the mean too seldom."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,8 @@ class Insufficient(StrEnum):
     FEW_LABELS = "few_labels"
     FEW_OUTSIDE_COMMONEST = "few_outside_commonest_level"
     MANY_OPEN = "many_open"
+    UNEVEN_WEIGHTS = "uneven_weights"
+    """There are as many as are needed, but few of them stand for most samples."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +77,10 @@ def sufficiency(
     because = None
     if are_many_open(without_truth, len(labels) + without_truth if drawn is None else drawn):
         because = Insufficient.MANY_OPEN
-    elif n < LEAST_LABELS or (effective is not None and effective < LEAST_LABELS):
+    elif n < LEAST_LABELS:
         because = Insufficient.FEW_LABELS
+    elif effective is not None and effective < LEAST_LABELS:
+        because = Insufficient.UNEVEN_WEIGHTS
     elif n - commonest < LEAST_OUTSIDE_COMMONEST:
         because = Insufficient.FEW_OUTSIDE_COMMONEST
     return Sufficiency(n, n - commonest, because)

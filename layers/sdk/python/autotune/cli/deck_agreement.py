@@ -136,6 +136,9 @@ def means(
             "labels only": _mean(found.labels_only),
             "judge alone": None if found.naive is None else f"{found.naive:+.2f}",
             "labels": f"{found.labels}, and {found.unlabelled} that the judge alone has judged",
+            "without truth": f"{found.without_truth} drawn samples"
+            if found.without_truth
+            else None,
             "came later": f"{found.came_later} samples, in no figure" if found.came_later else None,
         }
     )
@@ -207,7 +210,11 @@ def _look(found: Agreement) -> str:
 
 
 def _mean(mean: MeanEstimate) -> str | None:
-    return None if mean.value is None else _interval(mean.value, mean.low, mean.high)
+    if mean.value is None:
+        return None
+    if mean.no_interval_because is not None:
+        return f"{mean.value:+.2f}, no interval: {_said(mean.no_interval_because)}"
+    return _interval(mean.value, mean.low, mean.high)
 
 
 def _interval(value: float, low: float | None, high: float | None) -> str:

@@ -107,8 +107,9 @@ class Agreement(types.ResponseModel):
             anything of them.
         corrected: labels whose rater said something else later, blind, too: the first word counts,
             until somebody adjudicates.
-        not_blind: drawn held-out samples that count for nothing: who rated them had been shown the
-            judge's result.
+        not_blind: drawn held-out samples that have no truth that counts: who rated them had been
+            shown the judge's result. As with those to adjudicate and the skipped ones, nothing is
+            claimed while there are many.
         other_criteria: labels given under other criteria than this version's.
         failed: labels on which the judge failed; ``ungraded``: those that it has not judged.
         development: the same of the development half; all its labels, drawn or not.
@@ -291,6 +292,9 @@ class DeckMeans(types.ResponseModel):
         unlabelled: the others that were judged.
         came_later: judged samples that are in no figure: they came when the labels had been drawn,
             and fewer than ten were drawn since.
+        without_truth: drawn samples that have no truth that counts: people are apart on them, left
+            them to others, or had been shown the judge's result. With more than 5 % of them nothing
+            is claimed.
         coverage: the share of labels on which the judge gave a level. Where it gave none, it counts
             as its mean, so that abstaining moves no mean.
         sufficient: whether anything may be claimed.
@@ -310,6 +314,7 @@ class DeckMeans(types.ResponseModel):
     labels: int
     unlabelled: int
     came_later: int = 0
+    without_truth: int = 0
     coverage: float | None = None
     sufficient: bool
     insufficient_because: InsufficientBecause | None = None

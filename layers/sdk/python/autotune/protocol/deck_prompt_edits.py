@@ -133,6 +133,8 @@ class PromptArm(types.ResponseModel):
         outside_commonest: of these, how many have another level than the commonest.
         judged: the others that the judge alone has judged.
         unjudged: responses that the judge has not judged; where there is one, labels alone count.
+        without_truth: drawn responses that have no truth that counts: people are apart on them,
+            left them to others, or had been shown the judge's result.
         mean: what people would say on average, corrected by their labels; null where nothing is
             claimed.
     """
@@ -143,6 +145,7 @@ class PromptArm(types.ResponseModel):
     outside_commonest: int
     judged: int
     unjudged: int = 0
+    without_truth: int = 0
     mean: MeanEstimate | None = None
     insufficient_because: InsufficientBecause | None = None
 

@@ -53,14 +53,12 @@ class EditMeasuring:
     def without_truth(self, grader_id: str, *, by: datetime) -> int:
         """Return how many drawn held-out samples have no truth, by what people said by then.
 
-        They are apart on them, or left them to others, and nobody rated them.
+        They are apart on them, had been shown the result, or left them to others, and nobody rated
+        them.
         """
         truths = [as_of(one, by) for one in self.labels.truths(grader_id, split="holdout")]
-        apart = sum(
-            one.state == "to_adjudicate" and one.counts and not any(at > by for at in _moments(one))
-            for one in truths
-        )
-        return apart + left_by_all(self.labels.skipped(grader_id), truths)
+        opened = sum(one.is_open and not any(at > by for at in _moments(one)) for one in truths)
+        return opened + left_by_all(self.labels.skipped(grader_id), truths)
 
     @staticmethod
     def sufficiency(truths: Iterable[Truth], *, without_truth: int = 0) -> Sufficiency:

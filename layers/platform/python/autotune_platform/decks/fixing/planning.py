@@ -138,8 +138,9 @@ class ReplayPlanning:
         if labels.because is Insufficient.MANY_OPEN:
             raise ConflictError(
                 f"{open_} drawn samples of the held-out half have no truth, because people are "
-                f"apart on them or left them, and {len(truths)} have; a claim needs all but "
-                f"{MOST_OPEN:.0%} adjudicated or rated"
+                "apart on them, left them or had seen the result, and "
+                f"{len(truths)} have; a claim needs all but {MOST_OPEN:.0%} adjudicated, or rated "
+                "by somebody who had not"
             )
         if not labels.is_sufficient:
             raise ConflictError(

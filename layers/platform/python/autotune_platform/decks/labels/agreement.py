@@ -165,7 +165,9 @@ def agreement(
     labels = [one for one in drawn if one.state == "settled"]
     apart, left = len(drawn) - len(labels), left_by_all(skipped, truths)
     found = measured_agreement(
-        *columns(labels, results), confidence=confidence, without_truth=apart + left
+        *columns(labels, results),
+        confidence=confidence,
+        without_truth=sum(one.is_open for one in every) + left,
     )
     criteria = criteria_digest(version.rubric)
     words = [results.get(one.sample_id) for one in labels]

@@ -79,8 +79,9 @@ class MeanService:
         rated = {one.sample_id: one for one in self.labels.truths(grader.id, split="holdout")}
         left = self.labels.skipped(grader.id) - rated.keys()
         drawn = {id_: one for id_, one in rated.items() if one.counts}
+        opened = {id_ for id_, one in rated.items() if one.is_open}
         of_deck = self.of_prompt.version(grader.organization_id, deck_id, deck_version)
-        known = results.keys() | drawn.keys() | left
+        known = results.keys() | drawn.keys() | opened | left
         wanted = self.of_prompt.among(grader.organization_id, deck_id, of_deck, known)
         if model is not None:
             traits = self.pool.traits(grader.deck_id, wanted)
@@ -89,7 +90,7 @@ class MeanService:
         drawn = {id_: one for id_, one in drawn.items() if id_ in wanted}
         left &= wanted
         truths = {id_: one for id_, one in drawn.items() if one.state == "settled"}
-        without_truth = len(drawn) - len(truths) + len(left)
+        without_truth = len((opened & wanted) | left)
         there = cohorts(
             results.keys() | truths.keys(),
             {id_: one.first_at or one.updated_at for id_, one in truths.items()},
@@ -117,6 +118,7 @@ class MeanService:
             confidence=confidence,
             coverage=_coverage(truths.values(), results),
             came_later=len(there.late),
+            without_truth=without_truth,
             **_on_wire(found, unlabelled=len(others)),
         )
 

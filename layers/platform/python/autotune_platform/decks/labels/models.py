@@ -161,6 +161,15 @@ class Truth(FrozenModel):
         return self.was_drawn and self.is_blind
 
     @property
+    def is_open(self) -> bool:
+        """Whether it was drawn, and has no truth that counts: people are apart, or not blind.
+
+        Figures leave it out, so that nothing is claimed with many of them: who looks at results
+        first could choose by these which samples are left out.
+        """
+        return self.was_drawn and (self.state == "to_adjudicate" or not self.is_blind)
+
+    @property
     def is_corrected(self) -> bool:
         """Whether somebody would correct a word that counts: a person is to decide."""
         return (

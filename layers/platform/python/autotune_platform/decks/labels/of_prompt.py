@@ -1,7 +1,8 @@
 """Samples that were answered under one system prompt of their deck.
 
 Versions with the same prompt, by its hash, count as one: a judge is asked alike about their
-samples.
+samples. What was generated for an edit of the prompt is among none of them: no user was answered
+so, and a model of the edit's would move the figures of those that did. The edit alone measures it.
 """
 
 from collections.abc import Iterable
@@ -37,15 +38,15 @@ class PromptSamples:
     def among(
         self, organization_id: str, deck_id: str, version: int, sample_ids: Iterable[str]
     ) -> set[str]:
-        """Return those of some samples that have the prompt of a version."""
+        """Return those of some samples that have the prompt of a version, no generated ones."""
         samples = self.pool.get_many(deck_id, sample_ids)
         return self.of(organization_id, deck_id, version, samples.values())
 
     def of(
         self, organization_id: str, deck_id: str, version: int, samples: Iterable[PooledSample]
     ) -> set[str]:
-        """Return the ids of those samples that have the prompt of a version."""
-        some = list(samples)
+        """Return the ids of those samples that have the prompt of a version, no generated ones."""
+        some = [one for one in samples if one.prompt_edit_id is None]
         numbers = {version, *(one.deck_version for one in some)}
         hashes = {
             number: prompt_hash(organization_id, text)

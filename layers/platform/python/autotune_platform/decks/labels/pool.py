@@ -9,16 +9,21 @@ from autotune_platform.runtime.errors import NotFoundError
 from autotune_platform.runtime.frozen_model import FrozenModel
 from autotune_platform.storage.table import Table
 
-_ATTRIBUTES = ("id", "split", "group_key", "deck_version")
+_ATTRIBUTES = ("id", "split", "group_key", "deck_version", "prompt_edit_id")
 
 
 class PooledSample(FrozenModel):
-    """What never changes of a sample, and ratings go by."""
+    """What never changes of a sample, and ratings go by.
+
+    Attributes:
+        prompt_edit_id: the edit of the system prompt that it was generated for, if it was.
+    """
 
     id: str
     split: Split
     group_key: str
     deck_version: int
+    prompt_edit_id: str | None = None
 
 
 class Excerpts(FrozenModel):

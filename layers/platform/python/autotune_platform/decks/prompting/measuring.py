@@ -64,6 +64,7 @@ class _Arm:
     Attributes:
         unlabelled: what the judge says of all of them, the labelled ones among them; nothing where
             it has not judged all: which it has, people choose.
+        without_truth: how many were drawn and have no truth that counts.
         judged: of how many without a label it says something, and ``unjudged`` of how many of all
             it does not.
     """
@@ -221,6 +222,7 @@ class PromptMeasuring:
         rated = self.labels.truths_of(grader.id, by_id)
         left = (self.labels.skipped(grader.id) & by_id.keys()) - rated.keys()
         drawn = {id_: one for id_, one in rated.items() if one.counts}
+        opened = sum(one.is_open for one in rated.values())
         truths = [one for one in drawn.values() if one.state == "settled"]
         places = ((grader.id, version.version, one) for one in by_id)
         scores = {
@@ -239,7 +241,7 @@ class PromptMeasuring:
                 [one.group_key for one in truths],
             ),
             Unlabelled([*of_all.values()], [by_id[id_].group_key for id_ in of_all], is_all=True),
-            without_truth=len(drawn) - len(truths) + len(left),
+            without_truth=opened + len(left),
             judged=len(scores.keys() - drawn.keys()),
             unjudged=unjudged,
         )
@@ -277,6 +279,7 @@ def _arm_on_wire(arm: _Arm, mean: CorrectedMean) -> wire.PromptArm:
         outside_commonest=mean.labels.outside_commonest,
         judged=arm.judged,
         unjudged=arm.unjudged,
+        without_truth=arm.without_truth,
         insufficient_because=because.value if because else None,
     )
 

@@ -67,16 +67,16 @@ def measured(
 
     Args:
         truths: of the grader, of any samples; those are used that are held out, drawn, and were
-            given blind.
+            given blind. Drawn ones that were not have no truth.
         results: of the version, repeated ones as well.
         drifted: what is known of that, by model.
         confidence: nominal coverage of κ's interval, by the look that the version has;
             ``of_models`` that of models that have a look of their own.
         left: held-out samples that people left to others, and that nobody rated.
     """
-    counted = [one for one in truths if one.counts]
-    drawn = [one for one in counted if one.state == "settled"]
-    without_truth = len(counted) - len(drawn) + left
+    every = list(truths)
+    drawn = [one for one in every if one.counts and one.state == "settled"]
+    without_truth = sum(one.is_open for one in every) + left
     sample_ids = {one.sample_id for one in drawn}
     by_model = _first_words(results, sample_ids, drifted)
     found = {

@@ -178,7 +178,11 @@ class PublishingService:
         left = self.labels.skipped(grader.id) - {one.sample_id for one in every}
         samples = self.pool.get_many(grader.deck_id, [*(one.sample_id for one in every), *left])
         same = self.of_prompt.of(grader.organization_id, grader.deck_id, version, samples.values())
-        there = [one for one in every if one.sample_id in samples]
+        there = [
+            one
+            for one in every
+            if one.sample_id in samples and samples[one.sample_id].prompt_edit_id is None
+        ]
         return _Labelled(
             truths=[one for one in there if one.sample_id in same],
             others=[one for one in there if one.sample_id not in same],

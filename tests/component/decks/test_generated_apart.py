@@ -1,0 +1,45 @@
+"""What was generated for an edit of the prompt is in no figure but the edit's own."""
+
+from tests.support.ledger import Ledger
+from tests.support.prompt_edits import PromptEdits
+
+
+def figures(deck: PromptEdits) -> dict[str, object]:
+    """Read means and agreement of the current version, and what publishing says of it."""
+    path = f"{deck.path}/graders/{deck.grader_id}"
+    means = deck.platform.call("POST", f"{path}/means", {}).json["means"]
+    published = deck.platform.call("POST", f"{path}/publish", {})
+    assert published.status == 200, published.text
+    agreement = deck.platform.call("GET", f"{path}/agreement").json["agreement"]
+    kept = ("kappa", "n", "labels", "ceiling", "meanBias", "skipped", "cameLater")
+    because = agreement["published"]["uncalibratedBecause"]
+    return {"means": means, "because": because, **{name: agreement[name] for name in kept}}
+
+
+def test_responses_of_an_edit_move_no_figure_of_what_users_got(ledger: Ledger) -> None:
+    deck = PromptEdits(ledger, samples=0)
+    deck.add_whole_samples(
+        [
+            {"input": f"question {place}?", "output": f"long {place % 3} of {place}"}
+            for place in range(24)
+        ]
+    )
+    deck.finish(deck.start())
+    deck.label(deck.of_version(1))
+    before = figures(deck)
+    assert before["labels"] == 24
+
+    edit = deck.propose()
+    deck.generate(edit["id"])
+    deck.finish(deck.start())
+    deck.label(deck.generated())
+    after = figures(deck)
+    assert after == before
+    measured = deck.act(edit["id"], "measure").json["edit"]["effects"][0]
+    assert (measured["old"]["labels"], measured["new"]["labels"]) == (24, 24)
+
+    # Nor once its prompt is the current one: no user was answered by these.
+    assert deck.act(edit["id"], "accept", consent=True).status == 200
+    accepted = figures(deck)
+    assert accepted["labels"] == 0
+    assert accepted["because"] == "not_judged"
