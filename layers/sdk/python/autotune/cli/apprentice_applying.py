@@ -199,6 +199,7 @@ def _refused(
     faults = []
     for problem in error.errors:
         place = file.path_of(task, path_on_wire(problem.field))
-        said = error.detail if len(error.errors) == 1 else f"expected {problem.expected}"
+        detail = error.detail.removeprefix(f"{problem.field}: ")
+        said = detail if len(error.errors) == 1 else f"expected {problem.expected}"
         faults.append(file.fault(place, said))
     return faults

@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from autotune.client import AutotuneClient
 from autotune.client.apprentice_files.faults import ApprenticeFileFault
@@ -21,12 +21,12 @@ class KeyPlan:
 
     Attributes:
         connection: it, where there is one; the name says which variable it is of.
-        key: what the variable holds; None where the connection has it.
+        key: what the variable holds; None where the connection has it already.
     """
 
     source: KeySource
     connection: LlmConnection | None
-    key: str | None
+    key: str | None = field(repr=False)
 
     @property
     def change(self) -> str:

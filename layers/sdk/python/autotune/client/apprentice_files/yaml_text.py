@@ -101,7 +101,7 @@ class _Reading:
         self._values = 0
         self._depth = 0
         try:
-            self._loader = yaml.SafeLoader(text)
+            self._loader: Any = yaml.SafeLoader(text)
         except yaml.reader.ReaderError as error:
             line = text.count("\n", 0, error.position) + 1
             code = error.character if isinstance(error.character, int) else ord(error.character)
