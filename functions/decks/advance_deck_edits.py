@@ -19,7 +19,7 @@ def parts() -> DeckEditWorkParts:
     return DeckEditWorkParts(DeckRunEnvironment.parse())
 
 
-def lambda_handler(event: dict[str, Any], _context: Any) -> dict[str, Any]:
+def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     """Go on with ``proposal`` of a grader, or measure the edit that ``run_id`` replayed.
 
     ``done`` is whether nothing is left to do.
@@ -29,7 +29,11 @@ def lambda_handler(event: dict[str, Any], _context: Any) -> dict[str, Any]:
         return {**event, "done": True}
     steps = event.get("steps", 0)
     step = parts().proposal_advancing.advance(
-        event["deck_id"], event["grader_id"], event["proposal"], steps=steps
+        event["deck_id"],
+        event["grader_id"],
+        event["proposal"],
+        steps=steps,
+        seconds_left=lambda: context.get_remaining_time_in_millis() / 1000,
     )
     return {
         "deck_id": event["deck_id"],

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from aws_lambda_powertools.event_handler.openapi.params import Query
 
 from autotune.protocol.deck_agreement import (
+    AgreementRequest,
     AgreementResponse,
     DeckMeansRequest,
     DeckMeansResponse,
@@ -49,10 +50,35 @@ def read_deck_agreement(
 
     It is of samples that have the system prompt of one version of the deck, the current one if none
     is named. Claims rest on those that are held out and were drawn; the confusion is of the others.
+    It spends nothing: a version without a look at these labels is refused; POST spends its look.
     """
     app.require_known_parameters()
     found = parts().agreements.of(
-        app.caller, deck_id, deck_grader_id, version=version, deck_version=deck_version
+        app.caller,
+        deck_id,
+        deck_grader_id,
+        version=version,
+        deck_version=deck_version,
+        spend=False,
+    )
+    return AgreementResponse(agreement=found)
+
+
+@app.post(f"{_GRADER}/agreement", tags=["decks"])
+def spend_deck_agreement(
+    deck_id: str, deck_grader_id: str, body: AgreementRequest
+) -> AgreementResponse:
+    """Return the agreement as GET does, and spend the version's look where it has none.
+
+    The first version that is looked at is free; the intervals of later ones become wider.
+    """
+    found = parts().agreements.of(
+        app.caller,
+        deck_id,
+        deck_grader_id,
+        version=body.version,
+        deck_version=body.deck_version,
+        spend=True,
     )
     return AgreementResponse(agreement=found)
 

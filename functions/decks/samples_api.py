@@ -9,6 +9,7 @@ from autotune.protocol.deck_samples import (
     AddedSamples,
     AddSamplesRequest,
     BulkSamples,
+    ExternalId,
     SampleList,
     SampleResponse,
     Split,
@@ -24,6 +25,7 @@ from autotune_platform.wiring.decks import SampleApiParts
 
 SplitFilter = Annotated[Split | None, Query(alias="split")]
 ModelFilter = Annotated[ModelName | None, Query(alias="model")]
+ExternalIdFilter = Annotated[ExternalId | None, Query(alias="externalId")]
 VersionFilter = Annotated[int | None, Query(alias="deckVersion", ge=1, le=MAX_DECK_VERSIONS)]
 
 
@@ -61,6 +63,7 @@ def list_samples(
     split: SplitFilter = None,
     model: ModelFilter = None,
     deck_version: VersionFilter = None,
+    external_id: ExternalIdFilter = None,
     limit: PageSize = 50,
     next_token: NextToken = None,
 ) -> SampleList:
@@ -72,6 +75,7 @@ def list_samples(
         split=split,
         model=model,
         deck_version=deck_version,
+        external_id=external_id,
         limit=limit,
         next_token=next_token,
     )

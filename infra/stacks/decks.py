@@ -255,11 +255,13 @@ class DecksStack(DomainStack):
         table.grant_read(measures.function, "BatchGetItem", "GetItem", "Query", keys=DECKS)
         table.grant_read(measures.function, "BatchGetItem", "Query", keys=GRADERS)
         table.grant_write(measures.function, "BatchWriteItem", keys=GRADERS)
-        # Looks at held-out labels are spent by reading, and what is published is noted.
+        # Looks at held-out labels are spent, and what is published is noted.
         table.grant_write(measures.function, "PutItem", "UpdateItem", keys=DECKS)
-        # Means are read by GET, and spend a look by POST.
-        http.api.route(measures, paths=[f"/api/v1/{OF_GRADER}/means"])
-        for name in ("agreement", "disagreements", "patterns"):
+        # Both are read by GET, and spend a look by POST.
+        http.api.route(
+            measures, paths=[f"/api/v1/{OF_GRADER}/{it}" for it in ("agreement", "means")]
+        )
+        for name in ("disagreements", "patterns"):
             http.api.route(
                 measures,
                 paths=[f"/api/v1/{OF_GRADER}/{name}"],

@@ -125,7 +125,6 @@ class DomainStack(NestedStack):
         data = self.shared.data
         data.ledger.grant_read(function.function, "BatchGetItem", "GetItem")
         data.ledger.grant_write(function.function, "BatchWriteItem", "PutItem", "UpdateItem")
-        data.ledger.grant_write(function.function, "DeleteItem", keys=REQUESTS)
         data.budgets.grant_read(function.function, "BatchGetItem", "GetItem", keys=MONEY)
         # Its questions go by themselves, so that none of them is an object; erasing asks for both.
         data.ledger_texts.grant_delete(function.function)

@@ -193,9 +193,7 @@ class LedgerStack(DomainStack):
             },
         )
         data.ledger.grant_read(api.function, "BatchGetItem", "GetItem", "Query")
-        data.ledger.grant_write(
-            api.function, "BatchWriteItem", "DeleteItem", "PutItem", "UpdateItem"
-        )
+        data.ledger.grant_write(api.function, "BatchWriteItem", "PutItem", "UpdateItem")
         data.ledger.grant_query_index(api.function, index_name=LEDGER_LISTING_INDEX)
         data.ledger.grant_query_index(api.function, index_name=QUEUED_ROWS_INDEX)
         data.ledger_texts.grant_read_write(api.function)

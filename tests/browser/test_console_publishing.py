@@ -117,7 +117,7 @@ def test_the_next_useful_step_goes_on_to_a_task(console, deck):
     deck.label(deck.grader_id)
     expect_step("Read how far the judge agrees", f"{of}/agreement")
     path = f"{deck.path}/graders/{deck.grader_id}"
-    assert deck.platform.call("GET", f"{path}/agreement").status == 200
+    assert deck.platform.call("POST", f"{path}/agreement", {}).status == 200
     expect_step("Publish the grader", f"{of}/published")
     deck.publish(deck.grader_id)
     expect_step("Have a task score by", "#/tasks")
@@ -134,7 +134,8 @@ def test_a_judge_that_agrees_too_little_is_to_be_fixed(console, deck):
         told["deck"]["agreement"][0].update(changes)
         route.fulfill(response=answer, json=told)
 
-    assert deck.platform.call("GET", f"{path}/agreement").json["agreement"]["sufficient"]
+    read = deck.platform.call("POST", f"{path}/agreement", {})
+    assert read.json["agreement"]["sufficient"]
     page = console.open()
     page.route(f"**/api/v1/decks/{deck.deck_id}", tell)
     changes = {"low": 0.399}

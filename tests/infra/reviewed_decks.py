@@ -304,7 +304,6 @@ OF_DECKS = (
         dynamodb:BatchGetItem Budgets money#*
         dynamodb:BatchGetItem Ledger
         dynamodb:BatchWriteItem Ledger
-        dynamodb:DeleteItem Ledger llm_*
         dynamodb:GetItem Budgets money#*
         dynamodb:GetItem Ledger
         dynamodb:PutItem Ledger
@@ -321,7 +320,6 @@ OF_DECKS = (
         dynamodb:BatchGetItem Decks
         dynamodb:BatchGetItem Ledger
         dynamodb:BatchWriteItem Ledger
-        dynamodb:DeleteItem Ledger llm_*
         dynamodb:GetItem Budgets money#*
         dynamodb:GetItem Decks
         dynamodb:GetItem Ledger

@@ -107,7 +107,7 @@ ROUTES = {
     "ANY /api/v1/decks/{deckId}/prompt-edits/{proxy+}": "DeckEditsApi",
     "ANY /api/v1/decks/{deckId}/graders/{graderId}/edits": "DeckEditsApi",
     "ANY /api/v1/decks/{deckId}/graders/{graderId}/edits/{proxy+}": "DeckEditsApi",
-    "GET /api/v1/decks/{deckId}/graders/{graderId}/agreement": "DeckMeasuresApi",
+    "ANY /api/v1/decks/{deckId}/graders/{graderId}/agreement": "DeckMeasuresApi",
     "GET /api/v1/decks/{deckId}/graders/{graderId}/disagreements": "DeckMeasuresApi",
     "GET /api/v1/decks/{deckId}/graders/{graderId}/patterns": "DeckMeasuresApi",
     "ANY /api/v1/decks/{deckId}/graders/{graderId}/means": "DeckMeasuresApi",

@@ -171,8 +171,8 @@ class MeasuredDeck:
 
     def agreement(self, grader_id: str, version: int) -> dict[str, Any]:
         """How far a version agrees with people."""
-        path = f"/graders/{grader_id}/agreement?version={version}"
-        found: dict[str, Any] = self._call("GET", path)["agreement"]
+        path = f"/graders/{grader_id}/agreement"
+        found: dict[str, Any] = self._call("POST", path, {"version": version})["agreement"]
         return found
 
     def _call(self, method: str, path: str, body: Any = None) -> Any:

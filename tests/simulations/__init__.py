@@ -1,2 +1,3 @@
-"""Seeded simulations of what statistics of decks promise: how often intervals hold the truth, and
-what becomes of edits. ``python -m tests.simulations`` prints all of it with the nominal values."""
+"""Seeded simulations of what statistics promise: how often intervals of decks hold the truth, what
+becomes of edits, and when versions of an apprentice graduate. ``python -m tests.simulations``
+prints all of it with the nominal values."""

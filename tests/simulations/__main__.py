@@ -4,6 +4,7 @@ import argparse
 
 from tests.simulations.acceptance import all_acceptances, uneven_groups
 from tests.simulations.coverage import all_coverages
+from tests.simulations.evidence import PAIRS, by_the_fold_too, evidence_delays, evidence_rates
 from tests.simulations.planted import best_of_noise, histories
 
 
@@ -17,6 +18,14 @@ def main() -> None:
         ("Intervals that hold the true value", lambda: all_coverages(runs, seed)),
         ("Changes of real judges", lambda: all_acceptances(runs, seed)),
         ("Groups of unlike sizes", lambda: uneven_groups(runs, seed)),
+        (
+            f"Versions of an apprentice, {PAIRS:,} pairs",
+            lambda: [
+                *evidence_rates(runs, seed),
+                *evidence_delays(runs, seed),
+                by_the_fold_too(seed),
+            ],
+        ),
         ("A planted judge", lambda: [*histories(runs, seed).rates(), *best_of_noise(runs, seed)]),
     ):
         print(f"{title}, {runs:,} simulations each, seed {seed}:")

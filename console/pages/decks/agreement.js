@@ -1,6 +1,6 @@
 // How far a grader agrees with people, by version, beside how far people agree among themselves.
 
-import { useApi } from "../../api.js";
+import { send, useAct, useApi } from "../../api.js";
 import { Field } from "../../components/field.js";
 import { LevelMark } from "../../components/levels.js";
 import { FactsToCome, Section, Stat, Stats } from "../../components/page.js";
@@ -29,7 +29,13 @@ export function Agreement({ deckId, id, query }) {
   const version = query.version ? Number(query.version) : which.grader?.version;
   const isFree = asked.includes(version) || (noted?.version === version && noted?.n > 0);
   const { data, problem, again } = useApi(isFree ? `${of}/agreement` : null, { version });
-  const found = data?.agreement;
+  // What was free while nothing was judged may ask for a look by now.
+  const isUnread = !isFree || problem?.status === 409;
+  const found = isUnread ? null : data?.agreement;
+  const onRead = () => {
+    setAsked((old) => [...old, version]);
+    if (isFree) again();
+  };
   useEffect(() => {
     if (!found) return;
     setAsked((old) => [...old, found.version, ...found.looked]); // these have their look
@@ -39,16 +45,16 @@ export function Agreement({ deckId, id, query }) {
   const before = [which, deck, edits];
   const broken = before.find((one) => one.problem);
   const isKnown = which.isThere && deck.data && edits.data;
-  const isThere = isKnown && (found || !isFree || problem);
+  const isThere = isKnown && (found || isUnread || problem);
   return html`
     <${GraderPage} deckId=${deckId} id=${id} open="Agreement" title=${which.grader?.name ?? "Grader"} about="On drawn samples that are held out: nobody looked at them to change the rubric.">
-      <${Trouble} problem=${broken?.problem ?? problem} again=${broken ? broken.again : again} />
+      <${Trouble} problem=${broken?.problem ?? (isUnread ? null : problem)} again=${broken ? broken.again : again} />
       ${!isThere && !broken && html`<${FactsToCome} />`}
       ${isThere && html`
         <div class="filters">
           <${Field} label="Version" name="version" value=${query.version ?? ""} onInput=${(chosen) => go(path, { version: chosen })} options=${acceptedOptions(which)} />
         </div>
-        ${!isFree && html`<${Unread} version=${version} noted=${noted} looks=${edits.data.looks} onRead=${() => setAsked((old) => [...old, version])} />`}
+        ${isUnread && html`<${Unread} of=${of} version=${version} noted=${noted} looks=${edits.data.looks} onRead=${onRead} />`}
         ${found && html`
           <${Claim} found=${found} />
           <${ByVersion} of=${of} path=${path} found=${found} which=${which} />
@@ -60,12 +66,18 @@ export function Agreement({ deckId, id, query }) {
 }
 
 // What is known for nothing, and what more would cost.
-function Unread({ version, noted, looks, onRead }) {
+function Unread({ of, version, noted, looks, onRead }) {
+  const { act, problem, busy } = useAct();
+  // Not by an address: whoever follows a link, or reads a page again, spends nothing.
+  const read = async () => {
+    if (await act(() => send("POST", `${of}/agreement`, { version }))) onRead();
+  };
   return html`
     <${Section} title=${`Version ${version} is not read yet`}>
       ${noted && html`<p class="note">κ of version ${count(noted.version)} was ${agreementText(noted)}, of ${count(noted.n)} pairs, when it was read <${Time} at=${noted.at} relative />.</p>`}
       <p>To read how far it agrees with people spends a look at the held-out labels, where it has none yet: it is counted for good. ${looks === 0 ? "The first costs nothing" : html`${count(looks)} ${looks === 1 ? "is" : "are"} counted already`}; each one after it makes intervals wider.</p>
-      <button type="button" class="primary" onClick=${onRead}>Read it, and spend a look</button>
+      <${Trouble} problem=${problem} />
+      <button type="button" class="primary" disabled=${busy} onClick=${read}>Read it, and spend a look</button>
     <//>
   `;
 }

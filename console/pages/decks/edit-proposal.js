@@ -22,6 +22,7 @@ const FAILED = {
   no_patterns: "No pattern has a sample that shows it.",
   not_askable: "The model cannot be asked: its connection, its price or the budget is gone.",
   grader_changed: "Another version of the grader is the current one by now.",
+  step_killed: "Functions were killed while they read what it needs.",
 };
 
 /** Whether a model is at work; `proposal` is null where none was asked yet. */
@@ -49,6 +50,7 @@ function Proposed({ of, proposal, onCanceled }) {
         ["Disagreements shown", count(proposal.shown)],
         ["Patterns", count(patterns.length)],
         ["Edits", count(editIds.length)],
+        ...(proposal.unread > 0 ? [["Answers that could not be read", count(proposal.unread)]] : []),
         ["Cost", `${nanoDollars(proposal.costNanoUsd)} of ${nanoDollars(proposal.capNanoUsd)}`],
       ]} />
       <${Trouble} problem=${problem} />

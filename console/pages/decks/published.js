@@ -153,6 +153,6 @@ function ThreeMeans({ found }) {
   return html`
     ${insufficient && html`<p class="notice">${insufficient}</p>`}
     <${Table} label="Means" columns=${columns} rows=${rows} />
-    <p class="hint">${count(found.labels)} samples have a drawn label, ${count(found.unlabelled)} a level of the judge alone.${found.cameLater > 0 && ` ${count(found.cameLater)} came when the labels had been drawn, and are in no figure.`}${found.withoutTruth > 0 && ` ${count(found.withoutTruth)} drawn samples have no truth that counts.`} Weight of the judge in the corrected mean: ${percent(found.power)}.</p>
+    <p class="hint">${count(found.labels)} samples have a drawn label, ${count(found.unlabelled)} a level of the judge alone.${found.cameLater > 0 && ` ${count(found.cameLater)} came when the labels had been drawn, and are in no figure.`}${found.unjudged > 0 && ` ${count(found.unjudged)} are not judged, so that labels alone count.`}${found.withoutTruth > 0 && ` ${count(found.withoutTruth)} drawn samples have no truth that counts.`} Weight of the judge in the corrected mean: ${percent(found.power)}.</p>
   `;
 }

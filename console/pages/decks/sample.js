@@ -41,6 +41,7 @@ function About({ deckId, sample }) {
   const other = sample.duplicateOf && html`<a href=${link(["decks", deckId, "samples", sample.duplicateOf])}><code>${sample.duplicateOf}</code></a>`;
   return html`
     <${Facts} facts=${[
+      ["Your own id", sample.externalId],
       ["Half", sample.split === "holdout" ? html`<${Badge} tone="warning">held out<//>` : "development"],
       ["Model", sample.model],
       ["Provider", sample.provider],

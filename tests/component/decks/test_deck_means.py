@@ -125,3 +125,33 @@ def test_labels_say_nothing_of_samples_that_came_when_they_had_been_drawn(
         assert (found[which]["low"], found[which]["high"]) == (None, None)
         assert found[which]["noIntervalBecause"] == "uneven_weights"
     assert deck.get("agreement")["agreement"]["cameLater"] == 0
+
+
+def test_which_samples_are_judged_moves_no_mean(platform: Platform) -> None:
+    deck = LabelledDeck(platform, samples=200, holdoutShare=1)
+    chance = random.Random(11)
+    truth = {id_: chance.randint(-3, 3) for id_ in deck.samples}
+    judged = {id_: max(-3, min(3, n + chance.randint(-1, 1))) for id_, n in truth.items()}
+    labelled, others = [*truth][:55], [*truth][55:]
+    deck.label({id_: truth[id_] for id_ in labelled})
+    alone = deck.get("means")["means"]
+    assert (alone["unjudged"], alone["power"], alone["naive"]) == (200, 0, None)
+
+    # Whoever names what a run judges names what the model is good at.
+    good = [id_ for id_ in others if truth[id_] > 0]
+    deck.judged({id_: judged[id_] for id_ in [*labelled, *good]})
+    found = deck.get("means")["means"]
+    assert found["unjudged"] == len(others) - len(good)
+    assert (found["power"], found["naive"], found["unlabelled"]) == (0, None, 0)
+    assert found["use"] == "labels_only"
+    assert found["corrected"] == found["labelsOnly"] == alone["labelsOnly"]
+    assert found["coverage"] == 1
+
+    deck.judged({id_: judged[id_] for id_ in others if id_ not in good})
+    found = deck.get("means")["means"]
+    assert (found["unjudged"], found["unlabelled"], found["use"]) == (0, 145, "corrected")
+    real = sum(truth.values()) / len(truth)
+    assert found["corrected"]["low"] < real < found["corrected"]["high"]
+    # What comes later is in no figure, and need not be judged.
+    deck.add("later")
+    assert deck.get("means")["means"] == {**found, "cameLater": 1}

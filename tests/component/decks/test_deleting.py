@@ -39,7 +39,7 @@ def filled(platform: Platform) -> tuple[str, str]:
     grader_id = new_deck_grader(platform, deck_id)["id"]
     new_samples(platform, deck_id, chat("q", output="a"), {"input": LARGE, "output": "o"})
     path = f"/api/v1/decks/{deck_id}/samples"
-    body = {"samples": [{"input": "i", "output": "o"}]}
+    body = {"samples": [{"input": "i", "output": "o", "externalId": "row-1"}]}
     platform.call("POST", path, body, headers={"Idempotency-Key": "k"})
     said_of(grader_id, platform)
     return deck_id, grader_id

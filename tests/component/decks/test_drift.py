@@ -49,7 +49,7 @@ class DriftingDeck(PublishedDeck):
     def agreement(self) -> dict[str, Any]:
         path = f"{self.path}/graders/{self.grader_id}/agreement"
         with self.at_its_time():
-            found: dict[str, Any] = self.platform.call("GET", path).json["agreement"]
+            found: dict[str, Any] = self.platform.call("POST", path, {}).json["agreement"]
         return found
 
     def publish_now(self) -> dict[str, Any]:

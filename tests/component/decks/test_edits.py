@@ -45,7 +45,9 @@ def test_a_good_edit_is_measured_accepted_and_taken_back(deck: EditedDeck) -> No
     assert effect["scored"]["n"] == len(deck.of("holdout"))
     assert deck.grader()["version"] == 1, "nothing is accepted by itself"
     path = f"{deck.grader_path}/agreement"
-    assert deck.platform.call("GET", path, query={"version": 2}).status == 409, "a look uncounted"
+    read = deck.platform.call("GET", path, query={"version": 2})
+    spent = deck.platform.call("POST", path, {"version": 2})
+    assert (read.status, spent.status) == (409, 409), "a look uncounted"
     refused = deck.platform.call("PATCH", deck.grader_path, {"version": 2})
     assert refused.status == 409, "a candidate is made current by its edit alone"
 
@@ -59,10 +61,14 @@ def test_a_good_edit_is_measured_accepted_and_taken_back(deck: EditedDeck) -> No
     assert "Courtesy does not count" in version["rubric"]["criteria"]
     assert deck.send(f"/{edit_id}/accept", {"consent": True}).status == 200, "again is fine"
     assert deck.send(f"/{edit_id}/reject", {}).status == 409
+    unread = deck.platform.call("GET", path, query={"version": 2})
+    assert unread.status == 409, "its edit saw the labels until then; who reads it sees later ones"
     chose = {
-        number: deck.platform.call("GET", path, query={"version": number}).json["agreement"]
+        number: deck.platform.call("POST", path, {"version": number}).json["agreement"]
         for number in (1, 2)
     }
+    read = deck.platform.call("GET", path, query={"version": 2})
+    assert (read.status, read.json["agreement"]) == (200, chose[2])
     assert chose[2]["choseVersion"] == chose[2]["labels"] == len(deck.of("holdout"))
     assert chose[1]["choseVersion"] == 0, "nobody took it because of them"
 

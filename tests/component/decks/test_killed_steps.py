@@ -58,8 +58,10 @@ def needs_too_much_memory() -> None:
     raise MemoryError
 
 
-@pytest.fixture(autouse=True)
-def _time_is_over() -> Iterator[None]:
+@contextmanager
+def time_that_is_over() -> Iterator[None]:
+    """Have the alarm of :func:`never_ends` end what is run, as a function's time-out does."""
+
     def end(*_: Any) -> None:
         raise TimedOutError
 
@@ -67,6 +69,12 @@ def _time_is_over() -> Iterator[None]:
     yield
     signal.setitimer(signal.ITIMER_REAL, 0)
     signal.signal(signal.SIGALRM, before)
+
+
+@pytest.fixture(autouse=True)
+def _time_is_over() -> Iterator[None]:
+    with time_that_is_over():
+        yield
 
 
 @contextmanager

@@ -16,7 +16,8 @@ def deck(ledger: Ledger) -> EditedDeck:
 
 
 def agreement(deck: EditedDeck, **query: Any) -> dict[str, Any]:
-    answer = deck.platform.call("GET", f"{deck.grader_path}/agreement", query=query)
+    """Read agreement as clients do: it spends a look where the version has none."""
+    answer = deck.platform.call("POST", f"{deck.grader_path}/agreement", query)
     assert answer.status == 200, answer.text
     found: dict[str, Any] = answer.json["agreement"]
     return found
@@ -167,20 +168,30 @@ def test_a_calibration_says_which_of_its_labels_chose_the_version(deck: EditedDe
     assert calibration["look"] == found["look"] == edit["look"]
 
 
-def test_means_are_read_without_spending_and_spent_by_post(deck: EditedDeck) -> None:
+@pytest.mark.parametrize("what", ["agreement", "means"])
+def test_a_figure_is_read_without_spending_and_spent_by_post(deck: EditedDeck, what: str) -> None:
+    path = f"{deck.grader_path}/{what}"
+    unseen = deck.platform.call("GET", path)
+    assert (unseen.status, unseen.json[what]["look"]) == (200, None), "nothing is judged"
     graded(deck)
-    path = f"{deck.grader_path}/means"
     listed = deck.platform.call("GET", f"{deck.grader_path}/edits").json
-    assert deck.platform.call("GET", path).status == 409
+    refused = deck.platform.call("GET", path)
+    assert refused.status == 409
+    assert "POST" in refused.json["detail"]
     assert deck.platform.call("GET", f"{deck.grader_path}/edits").json == listed
     spent = deck.platform.call("POST", path, {})
-    assert (spent.status, spent.json["means"]["look"]) == (200, 0), spent.text
+    assert (spent.status, spent.json[what]["look"]) == (200, 0), spent.text
     read = deck.platform.call("GET", path)
     assert (read.status, read.json) == (200, spent.json)
     version_by_hand(deck, "Be fair.")
     graded(deck)
     assert deck.platform.call("GET", path).status == 409, "the next version has no look yet"
     second = deck.platform.call("POST", path, {})
-    assert second.json["means"]["look"] == 1
+    assert second.json[what]["look"] == 1
     assert deck.platform.call("GET", path).json == second.json
     assert deck.platform.call("POST", path, {}).json == second.json, "again spends nothing"
+    first = deck.platform.call("GET", path, query={"version": 1}).json[what]
+    assert deck.platform.call("POST", path, {"version": 1}).json[what] == first
+    assert first["look"] == 0
+    unknown = deck.platform.call("POST", path, {"version": 3, "versions": 1})
+    assert (unknown.status, set(unknown.fields)) == (422, {"versions"})

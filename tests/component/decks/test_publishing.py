@@ -32,7 +32,8 @@ def test_a_calibrated_deck_scores_until_its_judge_is_another_model(deck: Publish
     assert published["uncalibratedBecause"] is None
     assert (calibration["model"], calibration["n"]) == (MODEL, SAMPLES)
     assert 0.4 < calibration["low"] < calibration["kappa"] < 1
-    agreement = deck.platform.call("GET", f"{deck.path}/graders/{grader_id}/agreement").json
+    path = f"{deck.path}/graders/{grader_id}/agreement"
+    agreement = deck.platform.call("GET", path).json  # publishing spent the look
     assert agreement["agreement"]["kappa"]["value"] == calibration["kappa"]
     assert agreement["agreement"]["kappa"]["low"] == calibration["low"]
     assert all(one["hits"] == one["n"] == 9 for one in calibration["byLevel"])

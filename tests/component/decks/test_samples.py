@@ -184,7 +184,7 @@ def test_large_texts_live_in_the_bucket_and_go_with_their_sample(
 ) -> None:
     chance = random.Random(1)
     noise = "".join(chr(chance.randrange(0x4E00, 0x9FA5)) for _ in range(200_000))
-    (large,) = new_samples(platform, deck, {"input": noise, "output": "o"})
+    (large,) = new_samples(platform, deck, {"input": noise, "output": "o", "externalId": "1"})
     (key,) = _objects()
     assert key == f"content/{deck}/{large['id']}"
     read = platform.call("GET", f"{path}/{large['id']}").json["sample"]

@@ -23,7 +23,7 @@ def deck(ledger: Ledger) -> EditedDeck:
 
 def looked(deck: EditedDeck, **query: Any) -> int | None:
     """Read the agreement of a version; return the number of its look."""
-    answer = deck.platform.call("GET", f"{deck.grader_path}/agreement", query=query)
+    answer = deck.platform.call("POST", f"{deck.grader_path}/agreement", query)
     assert answer.status == 200, answer.text
     number: int | None = answer.json["agreement"]["look"]
     return number

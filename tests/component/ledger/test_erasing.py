@@ -1,10 +1,16 @@
 """Deleting texts by filter: page by page, of what has ended, and nothing of others."""
 
+from collections.abc import Iterable
+from dataclasses import replace
+
 import boto3
 import pytest
 
+from autotune_platform.runtime.errors import UnavailableError
+from autotune_platform.storage.table import Key, Table
 from tests.component.ledger.test_filters import change
 from tests.component.ledger.test_journeys import statuses
+from tests.component.ledger.test_parsing_again import handler_parts
 from tests.support.ledger import Ledger
 
 PATH = "/api/v1/llm-requests/delete-content"
@@ -64,3 +70,53 @@ def test_another_organisations_texts_stay(ledger: Ledger) -> None:
     answer = ledger.platform.call("POST", PATH, {"filter": {}}, api_key=other)
     assert (answer.status, answer.json["requestIds"]) == (200, [])
     assert stored() == set(ids)
+
+
+def test_an_erasure_that_is_cut_off_is_made_good_by_the_next(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connection = ledger.connect()
+    # In an item, in several, and in an object.
+    ids = ledger.enqueue(connection, "a")
+    ids += ledger.enqueue(connection, "".join(map(str, range(200_000))), retentionDays=3)
+    ids += ledger.enqueue(connection, "".join(map(str, range(30_000))))
+    other = ledger.enqueue(connection, "x")
+    ledger.run()
+    delete_many = Table.delete_many
+    calls: list[list[Key]] = []
+
+    def killed(self: Table, keys: Iterable[Key]) -> None:
+        calls.append(list(keys))
+        if len(calls) > 1:
+            delete_many(self, calls[-1])
+            return
+        delete_many(self, calls[0][:1])
+        raise InterruptedError
+
+    monkeypatch.setattr(Table, "delete_many", killed)
+    texts = handler_parts().row_texts
+    with pytest.raises(InterruptedError):
+        texts.erase(ids)
+    assert len(calls[0]) == 2, "the parts of one text, of which one is gone"
+    assert stored() == {*ids, *other}, "whoever looks again finds what is left"
+    for _ in range(2):
+        texts.erase(ids)
+        assert stored() == set(other)
+
+
+def test_a_bucket_that_refuses_leaves_items_that_lead_to_its_objects(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = ledger.enqueue(ledger.connect(), "".join(map(str, range(30_000))))
+    ledger.run()
+    texts = handler_parts().row_texts
+
+    class Refusing:
+        def delete_objects(self, **_: object) -> dict[str, object]:
+            return {"Errors": [{"Key": "k", "Code": "SlowDown"}]}
+
+    with pytest.raises(UnavailableError):
+        replace(texts, s3=Refusing()).erase(ids)
+    assert texts.input_of(ids[0]) is not None
+    texts.erase(ids)
+    assert stored() == set()

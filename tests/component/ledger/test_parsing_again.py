@@ -154,7 +154,7 @@ def test_what_is_erased_while_it_is_parsed_keeps_no_parse(ledger: Ledger) -> Non
     real = type(texts).add_parse
 
     def erased_first(*args: Any) -> bool:
-        texts.erase(request_id)
+        texts.erase([request_id])
         return real(*args)
 
     with patch.object(type(texts), "add_parse", erased_first):

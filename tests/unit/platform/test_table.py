@@ -62,6 +62,18 @@ def test_unprocessed_items_are_sent_again(client: Any) -> None:
     assert len(table.get_many([(item["pk"], "s") for item in ITEMS[:25]])) == 25
 
 
+def test_any_number_of_items_is_deleted_and_what_is_not_there_is_fine(client: Any) -> None:
+    table = Table("t", client)
+    table.put_many(ITEMS[:60])
+    keys = [(item["pk"], "s") for item in ITEMS[:60]]
+    busy = BusyClient(client, most=7)
+    Table("t", busy).delete_many([*keys[:50], keys[0], ("missing", "s")])
+    assert busy.calls > 3, "what was not processed was sent again"
+    assert [*table.get_many(keys)] == keys[50:]
+    with pytest.raises(UnavailableError):
+        Table("t", BusyClient(client, most=0)).delete_many(keys)
+
+
 def test_a_table_that_keeps_refusing_is_unavailable(client: Any) -> None:
     table = Table("t", BusyClient(client, most=0))
     with pytest.raises(UnavailableError) as refused:

@@ -273,6 +273,7 @@ ROUTES: Mapping[tuple[str, str], Rule] = {
         "deck_labels", "create"
     ),
     ("GET", "/api/v1/decks/<deck_id>/graders/<deck_grader_id>/agreement"): Grant("decks", "read"),
+    ("POST", "/api/v1/decks/<deck_id>/graders/<deck_grader_id>/agreement"): Grant("decks", "read"),
     ("GET", "/api/v1/decks/<deck_id>/graders/<deck_grader_id>/disagreements"): Grant(
         "decks", "read"
     ),

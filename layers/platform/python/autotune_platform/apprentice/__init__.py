@@ -1,1 +1,1 @@
-"""The apprentice: a small model learns from a paid one, and answers while the evidence says so."""
+"""When a small model may answer in place of a paid one: evidence, sampling, phases and routing."""

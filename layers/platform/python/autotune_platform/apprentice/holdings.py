@@ -2,7 +2,7 @@
 
 from autotune_platform.storage.data_holders import DataHolder, Holding
 
-_TASK = "`DELETE /api/v1/apprentice/tasks/{name}`"
+_TASK = "`DELETE /api/v1/apprentice/tasks/{id}`"
 
 HOLDER = DataHolder(
     "apprentice",

@@ -5,6 +5,8 @@ version that is looked at has a look of its own: the first of a grader costs not
 after it makes intervals wider (ADR 0063). It is spent before there is a figure.
 """
 
+from collections.abc import Callable
+
 from autotune_platform.decks.look_repository import Look, LookRepository, Looks
 from autotune_platform.decks.models import DeckGrader, GraderVersion
 from autotune_platform.decks.shared_looks import SharedLooks
@@ -41,19 +43,27 @@ class HeldOut:
         return look
 
     def require_spent(self, grader: DeckGrader, version: GraderVersion) -> Look:
-        """Return the look that a version has; none is spent.
+        """Return the look of a version that was read before; none is spent.
+
+        The look of an edit that nobody read is none: it sees labels from before it alone, and
+        whoever reads the version sees later ones, too.
 
         Raises:
-            ConflictError: the version has none yet, or is of an edit that is not accepted.
+            ConflictError: the version was not read yet, or is of an edit that is not accepted.
         """
         require_shown(version)
         looks = self.shared.with_others(grader.deck_id, self.looks(grader))
-        if looks.of(version.version) is None:
+        look = looks.of(version.version)
+        if look is None or not look.is_read:
             raise ConflictError(
                 f"version {version.version} has no look at the held-out labels: this figure spends "
                 "one, which POST to the same address does"
             )
         return self._read_now(looks, version.version)
+
+    def looking(self, *, spend: bool) -> Callable[[DeckGrader, GraderVersion], Look]:
+        """Return what gives a version's look: with ``spend`` also one that has none yet."""
+        return self.spend if spend else self.require_spent
 
     def spend_measured(self, grader: DeckGrader, version: int, measured: str) -> Look:
         """Return the look at which a version is published by some labels and judgements.

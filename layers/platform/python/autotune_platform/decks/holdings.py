@@ -58,7 +58,7 @@ HOLDER = DataHolder(
         Holding(
             place="table decks",
             key="dck_* / sample#smp_*",
-            what="samples: how their texts begin, how long they are, group, half, model",
+            what="samples: how their texts begin, lengths, the caller's id, group, half, model",
             has_text=True,
             erased=_SAMPLE,
         ),
@@ -66,6 +66,12 @@ HOLDER = DataHolder(
             place="table decks",
             key="dck_* / text#*",
             what="which sample was the first with its texts, by a digest of these",
+            erased=_SAMPLE,
+        ),
+        Holding(
+            place="table decks",
+            key="dck_* / external#*",
+            what="which sample has an id of the caller's own, by a digest of this id",
             erased=_SAMPLE,
         ),
         Holding(

@@ -31,6 +31,8 @@ PROMPT_LOOKS = "prompt-looks"
 LOOKS = "looks#"
 # Which sample was the first with its texts.
 TEXT = "text#"
+# Which sample has an id of the caller's own.
+EXTERNAL = "external#"
 # In the partition of a sample: which ones were generated from its input.
 MADE = "made#"
 # Which samples a request with an idempotency key makes.

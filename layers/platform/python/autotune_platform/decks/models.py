@@ -216,6 +216,7 @@ class Sample(Entity):
     """What is known of a sample beside its texts.
 
     Attributes:
+        external_id: the caller's own id, of no other sample of the deck.
         group_key: digest of its group; samples with the same one are in the same half.
         content_hash: digest of its texts.
         duplicate_of: the first sample of the deck with the same texts, if this is not it.
@@ -230,6 +231,7 @@ class Sample(Entity):
 
     deck_id: str
     deck_version: int
+    external_id: str | None = None
     split: Split
     group_key: str
     content_hash: str

@@ -1,7 +1,7 @@
 """Taking in samples: each is converted, put in its half for good, and stored once."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from autotune.protocol.deck_samples import AddSamplesRequest, BulkSamples, RejectedLine
 from autotune.protocol.ids import timed_id
@@ -9,6 +9,11 @@ from autotune.protocol.limits import MAX_BULK_SAMPLES, MAX_DECK_SAMPLES
 from autotune.protocol.problems import FieldProblem, LimitProblem
 from autotune_platform.access.models import Caller
 from autotune_platform.decks.conversion import FaultySampleError, conversation_of
+from autotune_platform.decks.external_ids import (
+    ExternalIdTakenError,
+    IdentifiedSample,
+    require_same,
+)
 from autotune_platform.decks.models import Deck, Sample, WholeSample
 from autotune_platform.decks.repository import DeckRepository
 from autotune_platform.decks.sample_lines import FaultyLine, Given, faulty_line, read_lines
@@ -16,6 +21,7 @@ from autotune_platform.decks.sample_making import SampleOrigin, made_sample
 from autotune_platform.decks.sample_repository import (
     AT_A_TIME,
     BYTES_AT_A_TIME,
+    MOST_ITEMS,
     PackedSample,
     SampleRepository,
     packed,
@@ -27,16 +33,37 @@ from autotune_platform.runtime.errors import (
     InvalidRequestError,
     RequestTooLargeError,
     TooManyEntitiesError,
+    UnavailableError,
 )
 from autotune_platform.runtime.parts import part
+from autotune_platform.runtime.retry import BUSY
+
+_ATTEMPTS = 4
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Made:
-    """Samples that are ready to be stored, with their places, and what is wrong with the others."""
+    """What becomes of samples, by their places, before the first of them is stored.
 
-    samples: Sequence[tuple[int, PackedSample]]
-    faulty: Sequence[FaultyLine]
+    Attributes:
+        samples: those that are ready to be stored.
+        there: those that the deck has by their external id.
+        repeated: those that an earlier one of the request is, by external id; with its place.
+        faulty: what is wrong with the others.
+    """
+
+    samples: list[tuple[int, PackedSample]] = field(default_factory=list)
+    there: dict[int, Sample] = field(default_factory=dict)
+    repeated: dict[int, int] = field(default_factory=dict)
+    faulty: list[FaultyLine] = field(default_factory=list)
+
+    @property
+    def fields(self) -> list[FieldProblem]:
+        """What is wrong, as fields of a request."""
+        return [
+            FieldProblem(field=f"samples[{one.place}].{one.field}", expected=one.expected)
+            for one in self.faulty
+        ]
 
 
 @part
@@ -71,15 +98,9 @@ class SampleIntake:
             UnavailableError: a store is busy; some may be stored, and a repeat stores the others.
         """
         given = [Given(place, sample) for place, sample in enumerate(request.samples)]
-        deck, made = self._made(caller, deck_id, given, body, idempotency_key)
-        if made.faulty:
-            fields = [
-                FieldProblem(field=f"samples[{one.place}].{one.field}", expected=one.expected)
-                for one in made.faulty
-            ]
-            raise InvalidRequestError(f"{fields[0].field}: {fields[0].expected}", fields=fields)
-        self._require_room(deck, made)
-        stored = self._store(deck, made)
+        deck = self.decks.require(caller, deck_id)
+        known = self._known(deck, body, idempotency_key)
+        _, stored = self._stored(deck, known, given, all_or_none=True)
         if len(stored) < len(given):
             raise _full(MAX_DECK_SAMPLES)
         return [stored[place] for place in sorted(stored)]
@@ -96,20 +117,21 @@ class SampleIntake:
             IdempotencyKeyReusedError: the key came before with another body.
             UnavailableError: a store is busy; some may be stored, and a repeat stores the others.
         """
-        self.decks.require(caller, deck_id)  # whose deck it is not learns nothing of the lines
+        deck = self.decks.require(caller, deck_id)  # whose it is not learns nothing of the lines
         _require_few(body)
         lines = list(read_lines(body))
         given = [line for line in lines if isinstance(line, Given)]
-        deck, made = self._made(caller, deck_id, given, body, idempotency_key)
-        stored = self._store(deck, made)
+        known = self._known(deck, body, idempotency_key)
+        faulty, stored = self._stored(deck, known, given, all_or_none=False)
         expected = f"a deck of at most {MAX_DECK_SAMPLES} samples, which this one has"
+        wrong = {one.place for one in faulty}
         rejected = [
             *(line for line in lines if isinstance(line, FaultyLine)),
-            *made.faulty,
+            *faulty,
             *(
-                faulty_line(place, "line", expected)
-                for place, _ in made.samples
-                if place not in stored
+                faulty_line(one.place, "line", expected)
+                for one in given
+                if one.place not in stored and one.place not in wrong
             ),
         ]
         return BulkSamples(
@@ -121,39 +143,73 @@ class SampleIntake:
             ],
         )
 
-    def _made(
-        self,
-        caller: Caller,
-        deck_id: str,
-        given: Sequence[Given],
-        body: bytes,
-        idempotency_key: str | None,
-    ) -> tuple[Deck, _Made]:
-        """Return a deck, and what is to be stored in it."""
-        deck = self.decks.require(caller, deck_id)
-        request = self.requests.begin(
+    def _known(self, deck: Deck, body: bytes, idempotency_key: str | None) -> SampleRequest:
+        """Return what the ids of a request's samples follow from."""
+        return self.requests.begin(
             deck.organization_id, deck.id, body, key=idempotency_key, now=self.clock.now()
         )
-        prompts = self._prompts(deck, given)
-        samples: list[tuple[int, PackedSample]] = []
-        faulty: list[FaultyLine] = []
-        for one in given:
+
+    def _stored(
+        self, deck: Deck, request: SampleRequest, given: Sequence[Given], *, all_or_none: bool
+    ) -> tuple[Sequence[FaultyLine], dict[int, Sample]]:
+        """Store samples; return what is wrong with some, and those that the deck has, by place.
+
+        Raises:
+            InvalidRequestError: none may be faulty, and one is.
+            TooManyEntitiesError: all are to be stored, and the deck has no room for them.
+            UnavailableError: a store is busy, or others bring the same external ids.
+        """
+        for _ in BUSY.attempts(_ATTEMPTS):
+            made = self._made(deck, request, given)
+            if all_or_none and made.faulty:
+                fields = made.fields
+                raise InvalidRequestError(f"{fields[0].field}: {fields[0].expected}", fields=fields)
+            if all_or_none:
+                self._require_room(deck, made)
             try:
-                samples.append((one.place, packed(_sample(deck, request, one, prompts))))
+                return made.faulty, self._store(deck, made)
+            except ExternalIdTakenError:
+                del made  # what the other request stored is found now
+        raise UnavailableError("others bring samples with these ids", retry_after_seconds=1)
+
+    def _made(self, deck: Deck, request: SampleRequest, given: Sequence[Given]) -> _Made:
+        """Return what becomes of samples, as far as that is known before they are stored."""
+        prompts = self._prompts(deck, given)
+        named = self.repository.external_ids.find(
+            deck.id, (one.sample.external_id for one in given)
+        )
+        made, first = _Made(), dict[str, tuple[int, IdentifiedSample]]()
+        for one in given:
+            external_id = one.sample.external_id
+            try:
+                sample = packed(_sample(deck, request, one, prompts))
+                if external_id is None:
+                    made.samples.append((one.place, sample))
+                elif (there := named.get(external_id)) is not None:
+                    require_same(there, sample.identified, one.sample)
+                    made.there[one.place] = there.sample
+                elif external_id in first:
+                    place, before = first[external_id]
+                    require_same(before, sample.identified, one.sample)
+                    made.repeated[one.place] = place
+                else:
+                    first[external_id] = one.place, sample.identified
+                    made.samples.append((one.place, sample))
             except FaultySampleError as error:
-                faulty.append(faulty_line(one.place, error.field, error.expected))
-        return deck, _Made(samples, faulty)
+                made.faulty.append(faulty_line(one.place, error.field, error.expected))
+        return made
 
     def _store(self, deck: Deck, made: _Made) -> dict[int, Sample]:
-        """Store samples; return those that the deck has room for, by place."""
+        """Store samples; return those that the deck has then, by place."""
         places = {one.sample.id: place for place, one in made.samples}
-        stored: dict[int, Sample] = {}
+        stored = dict(made.there)
         for some in in_transactions([one for _, one in made.samples], at_most=AT_A_TIME):
             added = self.repository.add(deck.id, some)
             stored.update({places[sample.id]: sample for sample in added})
             if len(added) < len(some):
                 break
-        return stored
+        again = {place: of for place, of in made.repeated.items() if of in stored}
+        return stored | {place: stored[of] for place, of in again.items()}
 
     def _require_room(self, deck: Deck, made: _Made) -> None:
         """Require room for all samples, those that are there already not counted.
@@ -203,14 +259,16 @@ def in_transactions(
 ) -> Iterator[list[PackedSample]]:
     """Yield samples in as many as one transaction takes."""
     some: list[PackedSample] = []
-    size = 0
+    size = items = 0
     for one in samples:
         bytes_of = 0 if one.sample.has_object else len(one.texts)
-        if some and (len(some) == at_most or size + bytes_of > BYTES_AT_A_TIME):
+        is_full = len(some) == at_most or items + one.most_items > MOST_ITEMS
+        if some and (is_full or size + bytes_of > BYTES_AT_A_TIME):
             yield some
-            some, size = [], 0
+            some, size, items = [], 0, 0
         some.append(one)
         size += bytes_of
+        items += one.most_items
     if some:
         yield some
 

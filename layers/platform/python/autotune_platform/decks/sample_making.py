@@ -44,6 +44,7 @@ def made_sample(
         organization_id=deck.organization_id,
         deck_id=deck.id,
         deck_version=origin.deck_version,
+        external_id=given.external_id,
         split=split_of(deck.organization_id, group_key, holdout_share=deck.holdout_share),
         group_key=group_key,
         content_hash=_content_hash(deck.organization_id, conversation),

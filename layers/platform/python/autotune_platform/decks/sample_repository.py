@@ -6,6 +6,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from autotune.protocol.ids import is_id
 from autotune.protocol.limits import MAX_DECK_SAMPLES
 from autotune_platform.decks.expiring import expiring, expiry_key
+from autotune_platform.decks.external_ids import (
+    ExternalIds,
+    ExternalIdTakenError,
+    IdentifiedSample,
+    content_digest,
+    external_key,
+    identifying,
+)
 from autotune_platform.decks.items import COUNTS, MADE, SAMPLE, TEXT, item_of, model_from
 from autotune_platform.decks.models import Sample, SampleTexts, WholeSample
 from autotune_platform.decks.sample_objects import CONTENT, object_key
@@ -25,6 +33,9 @@ AT_A_TIME = 30
 """Most samples of one transaction: three items each, and the count; DynamoDB takes 100. Of those
 that expire, which have four, 20; of those that were generated, 15."""
 
+MOST_ITEMS = 99
+"""Most items of one transaction beside the count."""
+
 BYTES_AT_A_TIME = 3_000_000
 """Most packed bytes of one transaction; DynamoDB takes 4 MB."""
 
@@ -36,17 +47,30 @@ _READ_AT_ONCE = 20
 
 
 class PackedSample(NamedTuple):
-    """A sample, and its texts as they are stored."""
+    """A sample, its texts as they are stored, and the digest that goes with an external id."""
 
     sample: Sample
     texts: bytes
+    content: str
+
+    @property
+    def identified(self) -> IdentifiedSample:
+        """The sample and its digest, without its texts."""
+        return IdentifiedSample(self.sample, self.content)
+
+    @property
+    def most_items(self) -> int:
+        """How many items store it at most."""
+        optional = (self.sample.external_id, self.sample.source_id, self.sample.expires_at)
+        return 3 + sum(one is not None for one in optional)
 
 
 def packed(whole: WholeSample) -> PackedSample:
     """Return a sample with its texts as they are stored."""
     texts = whole.texts
     body = pack([texts.request, texts.response, texts.metadata])
-    return PackedSample(whole.sample.model_copy(update={"has_object": outgrows_item(body)}), body)
+    sample = whole.sample.model_copy(update={"has_object": outgrows_item(body)})
+    return PackedSample(sample, body, content_digest(whole) if sample.external_id else "")
 
 
 class SampleRepository:
@@ -56,6 +80,7 @@ class SampleRepository:
         self._table = table
         self._bucket = bucket
         self._s3 = s3
+        self.external_ids = ExternalIds(table)
 
     def add(self, deck_id: str, samples: Sequence[PackedSample]) -> list[Sample]:
         """Store samples of one deck, at most ``AT_A_TIME``; those that are stored stay as they are.
@@ -65,6 +90,7 @@ class SampleRepository:
 
         Raises:
             NotFoundError: the deck was deleted.
+            ExternalIdTakenError: another sample has the external id of one; some may be stored.
             UnavailableError: a store is busy; storing the same again is safe.
         """
         left = list(samples)
@@ -82,6 +108,9 @@ class SampleRepository:
                 there = [stored[one.sample.id] for one in left if one.sample.id in stored]
                 rest = [one for one in left if one.sample.id not in stored]
                 return [*there, *self.add(deck_id, rest)]
+            if taken := self.external_ids.taken(one.sample for one in left):
+                self._delete_objects([one for one in left if one.sample.id in taken])
+                raise ExternalIdTakenError
             if len(writes) - 1 in refused:
                 room = self._room(deck_id)
                 self._delete_objects(left[room:])
@@ -161,17 +190,20 @@ class SampleRepository:
     def delete(self, sample: Sample) -> None:
         """Delete a sample with its texts; deleting again is fine.
 
-        The header goes last: until then it can be deleted again.
+        The header goes last: until then it can be deleted again. What names it by an external id
+        goes first, so that no sample that comes with this id is taken for one that is half gone.
 
         Raises:
             UnavailableError: the table is busy.
         """
+        is_first = Condition(only_if={"sample_id": sample.id})
+        if (key := external_key(sample)) is not None:
+            self._table.transact([Delete(pk=key[0], sk=key[1], condition=is_first)])
         if sample.has_object:
             self._s3.delete_object(Bucket=self._bucket, Key=_object_key(sample))
         self._table.delete(sample.id, CONTENT)
         if sample.source_id is not None:
             self._table.delete(sample.source_id, MADE + sample.id)
-        is_first = Condition(only_if={"sample_id": sample.id})
         text_key = TEXT + sample.content_hash
         self._table.transact([Delete(pk=sample.deck_id, sk=text_key, condition=is_first)])
         fewer = Add(pk=sample.deck_id, sk=COUNTS, name=_COUNTED, by=-1, only_existing=True)
@@ -233,7 +265,8 @@ def _writes(samples: Sequence[PackedSample]) -> Iterator[Write]:
 
     Where another one becomes the first in the meantime, nothing is written.
     """
-    for sample, body in samples:
+    for one in samples:
+        sample, body = one.sample, one.texts
         owner = {"organization_id": sample.organization_id}
         header = item_of(sample, pk=sample.deck_id, sk=SAMPLE + sample.id)
         texts = {**owner, "pk": sample.id, "sk": CONTENT}
@@ -242,6 +275,8 @@ def _writes(samples: Sequence[PackedSample]) -> Iterator[Write]:
             lead = {"pk": sample.source_id, "sk": MADE + sample.id, "deck_id": sample.deck_id}
             yield Put(item={**owner, **lead})
         yield Put(item=texts if sample.has_object else {**texts, "body": body}, condition=_NEW)
+        if (named := identifying(one.identified)) is not None:
+            yield Put(item=named, condition=_NEW)
         if sample.duplicate_of is None:
             key = {"pk": sample.deck_id, "sk": TEXT + sample.content_hash}
             first = {**owner, **key, "sample_id": sample.id}

@@ -46,10 +46,14 @@ class SampleService:
         split: Split | None,
         model: str | None,
         deck_version: int | None = None,
+        external_id: str | None = None,
         limit: int,
         next_token: str | None,
     ) -> tuple[Sequence[Sample], str | None]:
         """Return a page of a deck's samples, newest first, without their texts.
+
+        Args:
+            external_id: the one sample with this id, which is read without a walk.
 
         Raises:
             NotFoundError: there is no such deck, or it is another organisation's.
@@ -62,12 +66,12 @@ class SampleService:
             if not is_id("smp", below):
                 raise invalid_cursor()
         equal = {"split": split, "model": model, "deck_version": deck_version}
-        found, last = self.repository.page(
-            deck_id,
-            limit=limit,
-            below=below,
-            equal={name: value for name, value in equal.items() if value is not None},
-        )
+        wanted = {name: value for name, value in equal.items() if value is not None}
+        if external_id is not None:
+            named = self.repository.external_ids.find(deck_id, [external_id]).values()
+            samples = [one.sample for one in named if below is None or one.sample.id < below]
+            return [one for one in samples if wanted.items() <= one.model_dump().items()], None
+        found, last = self.repository.page(deck_id, limit=limit, below=below, equal=wanted)
         return found, encode_cursor(last) if last else None
 
     def delete(self, caller: Caller, deck_id: str, sample_id: str) -> None:

@@ -27,7 +27,7 @@ from autotune_platform.runtime.errors import InvalidRequestError, NotFoundError
 from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.threads import in_parallel
 
-_ERASERS = 8
+_READERS = 8
 _NOBODY = "autotune"
 
 
@@ -199,10 +199,11 @@ class RowOrders(EnqueuingService):
         """Return what was ordered, by id, each as it was asked the last time; without texts."""
         return {id_: rows[-1] for id_, rows in _last_of_each(self.rows, row_ids).items()}
 
-    def look(self, row_ids: Iterable[str]) -> dict[str, Ordered]:
-        """Return what was ordered, by id; texts of those that have ended alone."""
+    def look(self, row_ids: Iterable[str], *, with_texts: bool = True) -> dict[str, Ordered]:
+        """Return what was ordered, by id; texts of those that have ended alone, or none at all."""
         found = _last_of_each(self.rows, row_ids)
-        completed = [rows[-1].id for rows in found.values() if rows[-1].status == "completed"]
+        ended = [rows[-1].id for rows in found.values() if rows[-1].status == "completed"]
+        completed = ended if with_texts else []
         asked = self.texts.inputs(completed) if completed else {}
         answered: dict[str, RowOutput] = {}
 
@@ -211,7 +212,7 @@ class RowOrders(EnqueuingService):
                 answered[row_id] = output
 
         if completed:
-            in_parallel(read, completed, at_most=_ERASERS)
+            in_parallel(read, completed, at_most=_READERS)
         return {
             id_: Ordered(
                 row=rows[-1],
@@ -304,7 +305,7 @@ class RowOrders(EnqueuingService):
 
     def erase(self, row_ids: Iterable[str]) -> None:
         """Delete the texts of rows; erasing again changes nothing."""
-        in_parallel(self.texts.erase, list(row_ids), at_most=_ERASERS)
+        self.texts.erase(row_ids)
 
 
 def _with_more(asked: RowInput | None, below: str) -> RowInput | None:

@@ -111,7 +111,7 @@ class LedgerService:
         row = self._row(caller, row_id)
         if not row.has_ended:
             raise ConflictError(f"the request is {row.status}; cancel it first")
-        self.texts.erase(row.id)
+        self.texts.erase([row.id])
 
     def _row(self, caller: Caller, row_id: str) -> Row:
         row = self.rows.get(row_id)

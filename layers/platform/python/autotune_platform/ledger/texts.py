@@ -5,7 +5,7 @@ import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from aws_lambda_powertools import Logger
 
@@ -15,12 +15,15 @@ from autotune_platform.ledger.parses import LaterParse, LatestParse, packed, unp
 from autotune_platform.ledger.row_repository import ROW
 from autotune_platform.ledger.row_texts import RowInput, RowOutput
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
+from autotune_platform.runtime.errors import UnavailableError
+from autotune_platform.runtime.grouping import groups
 from autotune_platform.runtime.parts import part
 from autotune_platform.storage.counting import Addition
 from autotune_platform.storage.table import Item, Table
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
+    from mypy_boto3_s3.type_defs import ObjectIdentifierTypeDef
 
 logger = Logger()
 
@@ -31,6 +34,8 @@ _LARGEST_IN_ITEM_BYTES = 8_000
 _PART_BYTES = 350_000
 _PLAIN, _ZLIB = b"p", b"z"
 _READ_BYTES = 65_536
+# S3 deletes 1,000 objects at once, and a row has two texts.
+_ROWS_ERASED_AT_ONCE = 500
 # Parses are in the item that the answer begins in: they are erased, and go, with it.
 _LATER, _LATER_COUNT = "later_parses", "later_count"
 
@@ -152,14 +157,29 @@ class RowTexts:
         )
         return self.table.add_together([stored, shown])
 
-    def erase(self, row_id: str) -> None:
-        """Delete the texts of a row; erasing again changes nothing."""
-        for kind in TEXT_KINDS:
-            self.s3.delete_object(Bucket=self.bucket, Key=text_key(row_id, kind))
-            item = self.table.get(row_id, kind) or {}
-            for name in _part_names(kind, item.get("parts", 0)):
-                self.table.delete(row_id, name)
-            self.table.delete(row_id, kind)
+    def erase(self, row_ids: Iterable[str]) -> None:
+        """Delete the texts of rows; erasing again changes nothing.
+
+        Raises:
+            UnavailableError: the bucket or the table kept refusing some.
+        """
+        for some in groups(row_ids, _ROWS_ERASED_AT_ONCE):
+            heads = [(row_id, kind) for row_id in some for kind in TEXT_KINDS]
+            # An object may be there without its item: whoever stored it was killed between the two.
+            objects: list[ObjectIdentifierTypeDef] = [{"Key": text_key(*head)} for head in heads]
+            answer = self.s3.delete_objects(
+                Bucket=self.bucket, Delete={"Objects": objects, "Quiet": True}
+            )
+            if answer.get("Errors"):
+                raise UnavailableError("the bucket is busy", retry_after_seconds=1)
+            found = self.table.get_many(heads, attributes=["parts"])
+            # The item that says how many parts there are goes last.
+            self.table.delete_many(
+                (row_id, name)
+                for (row_id, kind), item in found.items()
+                for name in _part_names(cast("TextKind", kind), item.get("parts", 0))
+            )
+            self.table.delete_many(heads)
 
     def _documents(
         self, row_ids: Iterable[str], kind: TextKind

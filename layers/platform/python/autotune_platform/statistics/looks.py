@@ -119,11 +119,11 @@ def detectable_change(known: KappaWithInterval, *, look: int) -> float | None:
         A difference of κ; None where κ has no interval.
     """
     kappa, interval = known.kappa.value, known.interval
-    if kappa is None or interval.se is None:
+    if kappa is None or interval.se is None or interval.effective_groups is None:
         return None
     # The standard error is of atanh κ, whose derivative is 1 / (1 - κ²).
     se = math.sqrt(2) * interval.se * (1 - kappa**2)
-    df = interval.groups - 1
+    df = interval.effective_groups - 1
     return (t_quantile(1 - alpha_of_look(look), df) + t_quantile(POWER, df)) * se
 
 

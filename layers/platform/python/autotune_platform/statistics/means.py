@@ -330,7 +330,8 @@ def _with_interval(
     if effective < LEAST_EFFECTIVE_GROUPS:
         return Estimate(mean, Interval.missing(NoInterval.UNEVEN_GROUPS, groups))
     reach = t_quantile((1 + confidence) / 2, effective - 1) * se
-    return Estimate(mean, Interval(mean - reach, mean + reach, se, groups))
+    interval = Interval(mean - reach, mean + reach, se, groups, effective_groups=effective)
+    return Estimate(mean, interval)
 
 
 def _narrower(corrected: Estimate, labels_only: Estimate) -> Shown:

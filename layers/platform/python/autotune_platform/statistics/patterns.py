@@ -201,5 +201,7 @@ def _error(
 ) -> ErrorPattern:
     mean, interval = mean_interval(error, groups)
     assert mean is not None  # there is a sample of each value
-    p = None if interval.se is None else t_two_sided(mean / interval.se, interval.groups - 1)
+    p = None
+    if interval.se is not None and interval.effective_groups is not None:
+        p = t_two_sided(mean / interval.se, interval.effective_groups - 1)
     return ErrorPattern(factor, value, int(error.size), mean, interval, p, None)

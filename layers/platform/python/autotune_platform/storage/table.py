@@ -282,10 +282,20 @@ class Table:
         Raises:
             UnavailableError: the table kept refusing part of the write.
         """
-        for chunk in groups(items, _BATCH_WRITE_ITEMS):
-            pending: dict[str, Any] = {
-                self.name: [{"PutRequest": {"Item": item_to_wire(item)}} for item in chunk]
-            }
+        self._write_many({"PutRequest": {"Item": item_to_wire(item)}} for item in items)
+
+    def delete_many(self, keys: Iterable[Key]) -> None:
+        """Delete items, in no order; deleting what is not there is fine.
+
+        Raises:
+            UnavailableError: the table kept refusing part of the deletion.
+        """
+        unique = dict.fromkeys(keys)
+        self._write_many({"DeleteRequest": {"Key": key_to_wire(*key)}} for key in unique)
+
+    def _write_many(self, requests: Iterable[dict[str, Any]]) -> None:
+        for chunk in groups(requests, _BATCH_WRITE_ITEMS):
+            pending: dict[str, Any] = {self.name: list(chunk)}
             for _ in BUSY.attempts(_UNPROCESSED_ROUNDS):
                 answer = self._client.batch_write_item(RequestItems=pending)
                 pending = dict(answer.get("UnprocessedItems") or {})

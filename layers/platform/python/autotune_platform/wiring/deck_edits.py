@@ -10,8 +10,10 @@ from autotune_platform.decks.fixing.advancing import ProposalAdvancing
 from autotune_platform.decks.fixing.asking import EditAsking
 from autotune_platform.decks.fixing.deciding import EditDeciding
 from autotune_platform.decks.fixing.estimating import ProposalEstimating
+from autotune_platform.decks.fixing.guarding import ProposalGuard
 from autotune_platform.decks.fixing.proposals import ProposalRepository
 from autotune_platform.decks.fixing.proposing import EditProposing
+from autotune_platform.decks.fixing.reading import ProposalReading
 from autotune_platform.decks.fixing.repository import EditRepository
 from autotune_platform.decks.fixing.showing import EditShowing
 from autotune_platform.decks.fixing.writing import EditWriting
@@ -57,10 +59,19 @@ class DeckEditWorkParts(DeckRunParts, LabelParts):
 
     @cached_property
     def proposal_advancing(self) -> ProposalAdvancing:
+        proposals = ProposalRepository(self.decks_table)
+        guard = ProposalGuard(proposals=proposals)
+        reading = ProposalReading(
+            asking=self.edit_asking,
+            writing=self.edit_writing,
+            orders=self.row_orders,
+            guard=guard,
+        )
         return ProposalAdvancing(
             graders=self.deck_grader_repository,
-            proposals=ProposalRepository(self.decks_table),
-            writing=self.edit_writing,
+            proposals=proposals,
+            reading=reading,
+            guard=guard,
             asking=self.edit_asking,
             orders=self.row_orders,
         )

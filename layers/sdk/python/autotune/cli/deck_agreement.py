@@ -70,7 +70,8 @@ def agreement(
 ) -> None:
     """Show how far a grader agrees with people, on drawn samples that are held out.
 
-    Each version that is looked at after the first makes the interval of the next one wider.
+    It spends the version's look at them where it has none: each version that is looked at after the
+    first makes the interval of the next one wider.
     """
     found = invocation.client.decks.labels.agreement(
         deck_id, grader_id, version=version, deck_version=deck_version
@@ -116,7 +117,10 @@ def means(
     version: Version = None,
     deck_version: DeckVersion = None,
 ) -> None:
-    """Show the mean level that people would give to held-out samples."""
+    """Show the mean level that people would give to held-out samples.
+
+    It spends the version's look at their labels where it has none, as `agreement` does.
+    """
     found = invocation.client.decks.labels.means(
         deck_id, grader_id, model=model, version=version, deck_version=deck_version
     )
@@ -136,10 +140,9 @@ def means(
             "labels only": _mean(found.labels_only),
             "judge alone": None if found.naive is None else f"{found.naive:+.2f}",
             "labels": f"{found.labels}, and {found.unlabelled} that the judge alone has judged",
-            "without truth": f"{found.without_truth} drawn samples"
-            if found.without_truth
-            else None,
-            "came later": f"{found.came_later} samples, in no figure" if found.came_later else None,
+            "not judged": _unless_none(found.unjudged, "samples, so that labels alone count"),
+            "without truth": _unless_none(found.without_truth, "drawn samples"),
+            "came later": _unless_none(found.came_later, "samples, in no figure"),
         }
     )
 
@@ -282,6 +285,10 @@ def _fresh(published: PublishedCalibration | None) -> str | None:
         return None
     said = f"{fresh.hits} of {fresh.labels} within one level, {fresh.predicted:.0%} predicted"
     return f"{said}, after {fresh.looks} times twenty" if fresh.looks else said
+
+
+def _unless_none(count: int, of_what: str) -> str | None:
+    return f"{count} {of_what}" if count else None
 
 
 def _share(share: float | None) -> str | None:

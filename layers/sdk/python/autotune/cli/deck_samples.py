@@ -42,6 +42,7 @@ _COLUMNS: Columns[Sample] = {
     "HOW": lambda one: one.collection,
     "INPUT": lambda one: _excerpt(one.input_excerpt),
     "OUTPUT": lambda one: _excerpt(one.output_excerpt),
+    "EXTERNAL ID": lambda one: _excerpt(one.external_id) if one.external_id else None,
     "DUPLICATE OF": lambda one: one.duplicate_of,
     "CREATED": lambda one: f"{one.created_at:%Y-%m-%d %H:%M}",
 }
@@ -156,6 +157,9 @@ def list_(
         int | None,
         typer.Option(min=1, help="Only samples that came with this version of the system prompt."),
     ] = None,
+    external_id: Annotated[
+        str | None, typer.Option(metavar="ID", help="Only the one with this id of yours.")
+    ] = None,
     limit: Annotated[int, typer.Option(min=1, help="At most this many.")] = 100,
 ) -> None:
     """List the samples of a deck, newest first."""
@@ -164,6 +168,7 @@ def list_(
         split=split,
         model=model,
         deck_version=deck_version,
+        external_id=external_id,
         page_size=page_size(limit),
     )
     invocation.show_all(found, _COLUMNS, limit)

@@ -54,7 +54,7 @@ def agreement(
 ) -> Call[measures.Agreement]:
     """Read how far a version of a grader agrees with people, on drawn held-out samples.
 
-    The first reading of a version spends a look at the labels, which makes the intervals of later
+    It spends the version's look at the labels where it has none, which makes the intervals of later
     versions wider; the first version that is looked at is free.
 
     Args:
@@ -65,24 +65,9 @@ def agreement(
     Raises:
         NotFoundError: there is no such deck or grader in this organisation.
     """
-    return call(
-        "GET",
-        "decks",
-        deck_id,
-        "graders",
-        grader_id,
-        "agreement",
-        read=_agreement,
-        query=_versions(version, deck_version),
-        **options,
-    )
-
-
-def _versions(version: int | None, deck_version: int | None) -> dict[str, str | None]:
-    return {
-        "version": None if version is None else str(version),
-        "deckVersion": None if deck_version is None else str(deck_version),
-    }
+    request = request_of(measures.AgreementRequest, version=version, deck_version=deck_version)
+    path = ("decks", deck_id, "graders", grader_id, "agreement")
+    return call("POST", *path, read=_agreement, body=request, **options)
 
 
 def disagreements(

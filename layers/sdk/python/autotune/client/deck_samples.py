@@ -58,7 +58,8 @@ def add_samples(
 
     Args:
         samples: each has ``request`` and ``response`` as OpenAI's chat completions have them, or
-            the texts ``input`` and ``output``.
+            the texts ``input`` and ``output``. One with an ``external_id`` that the deck has is the
+            sample that is there.
         idempotency_key: the same one adds nothing the second time, for seven days.
 
     Raises:
@@ -172,6 +173,7 @@ def list_samples(
     split: wire.Split | None = None,
     model: str | None = None,
     deck_version: int | None = None,
+    external_id: str | None = None,
     page_size: int | None = None,
     **options: Unpack[CallOptions],
 ) -> Listing[wire.Sample]:
@@ -181,6 +183,7 @@ def list_samples(
         split: only ``development`` or only ``holdout``.
         model: only what this model answered.
         deck_version: only samples that came with this version of the system prompt.
+        external_id: only the one sample with this id of yours.
         page_size: samples fetched at a time, 1 to 200; fewer come where it is filtered.
 
     Raises:
@@ -190,6 +193,7 @@ def list_samples(
         "split": split,
         "model": model,
         "deckVersion": None if deck_version is None else str(deck_version),
+        "externalId": external_id,
     }
     path = ("decks", deck_id, "samples")
     return listing(*path, read=_samples, page_size=page_size, query=query, **options)

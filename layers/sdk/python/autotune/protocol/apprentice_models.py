@@ -148,7 +148,7 @@ class Training(RequestModel):
     instance_types: Annotated[list[_Named], at_most(10), Field(max_length=10)] = []
     spot: bool = True
     max_runtime_s: Annotated[int, Field(ge=60, le=432_000, strict=True)] = 7_200
-    lora: LoraSettings = LoraSettings()
+    lora: Annotated[LoraSettings, Field(default_factory=LoraSettings)]
     promote_threshold: _Fraction | None = None
     noninferiority_margin: _Fraction = 0.03
     canary: Annotated[list[_Share], at_most(10), Field(min_length=1, max_length=10)] = [

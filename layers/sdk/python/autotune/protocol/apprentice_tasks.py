@@ -212,7 +212,7 @@ class PutApprenticeTaskRequest(RequestModel):
     local: LocalModel
     evaluator: Evaluator
     thresholds: Thresholds
-    confidence: Confidence = Confidence()
+    confidence: Annotated[Confidence, Field(default_factory=Confidence)]
     sampling: Sampling
     budgets: ApprenticeBudgets
     training: Training | None = None

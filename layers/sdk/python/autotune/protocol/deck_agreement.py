@@ -261,19 +261,27 @@ class DeckPatternsResponse(types.ResponseModel):
     patterns: DeckPatterns
 
 
-class DeckMeansRequest(types.RequestModel):
-    """Asks for means, and spends a version's look at the held-out labels where it has none.
+class AgreementRequest(types.RequestModel):
+    """Asks for agreement, and spends a version's look at the held-out labels where it has none.
 
     Attributes:
         version: of the grader; the current one without it.
-        model: only what this model wrote.
         deck_version: only samples with the system prompt of this version of the deck; of the
             current one without it.
     """
 
     version: VersionNumber | None = None
-    model: ModelName | None = None
     deck_version: VersionNumber | None = None
+
+
+class DeckMeansRequest(AgreementRequest):
+    """Asks for means, and spends a version's look at the held-out labels where it has none.
+
+    Attributes:
+        model: only what this model wrote.
+    """
+
+    model: ModelName | None = None
 
 
 class DeckMeans(types.ResponseModel):
@@ -290,7 +298,10 @@ class DeckMeans(types.ResponseModel):
         use: which of the last two has the narrower interval.
         labels: samples with a drawn level of people, whatever the judge said.
         unlabelled: the others that were judged.
-        came_later: judged samples that are in no figure: they came when the labels had been drawn,
+        unjudged: held-out samples that the judge has not judged. With one of them labels alone
+            count, and neither ``naive`` nor ``corrected`` is of what it says: which samples are
+            judged is chosen by whoever names them in runs.
+        came_later: samples that are in no figure: they came when the labels had been drawn,
             and fewer than ten were drawn since.
         without_truth: drawn samples that have no truth that counts: people are apart on them, left
             them to others, or had been shown the judge's result. With more than 5 % of them nothing
@@ -313,6 +324,7 @@ class DeckMeans(types.ResponseModel):
     use: Literal["corrected", "labels_only"]
     labels: int
     unlabelled: int
+    unjudged: int = 0
     came_later: int = 0
     without_truth: int = 0
     coverage: float | None = None

@@ -15,9 +15,12 @@ EditProposalStatus = Literal[
 an edit is written for each. ``stopped``: what is left of the cap is too little to go on.
 ``canceled``: a person asked for no more of it, and nothing of it is under way."""
 
-EditProposalFailure = Literal["no_codes", "no_patterns", "not_askable", "grader_changed"]
-"""Why there are no edits: no disagreement could be named, no pattern has a sample that shows it,
-the model cannot be asked, or another version of the grader is the current one by now."""
+EditProposalFailure = Literal[
+    "no_codes", "no_patterns", "not_askable", "grader_changed", "step_killed"
+]
+"""Why it failed: no disagreement could be named, no pattern has a sample that shows it, the model
+cannot be asked, another version of the grader is the current one by now, or functions were killed
+while they read what it needs."""
 
 
 class EstimateEditProposalRequest(types.RequestModel):
@@ -94,6 +97,7 @@ class EditProposal(types.ResponseModel):
         shown: how many disagreements the model was shown.
         cost_nano_usd: what was paid so far.
         edit_ids: the edits that were made of it.
+        unread: answers that count as none, because functions were killed while they read them.
         cancel_requested_at: when a person asked for no more; what is being asked may be paid still.
     """
 
@@ -106,6 +110,7 @@ class EditProposal(types.ResponseModel):
     patterns: list[FoundPattern] = []
     edit_ids: list[str] = []
     refused: list[RefusedPatch] = []
+    unread: int = 0
     cap_nano_usd: int
     cost_nano_usd: int
     cancel_requested_at: types.Timestamp | None = None

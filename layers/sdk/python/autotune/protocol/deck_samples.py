@@ -20,6 +20,11 @@ SampleCollection = Literal["manual", "telemetry", "generated"]
 GroupKey = Annotated[
     types.Text, StringConstraints(min_length=1, max_length=limits.MAX_GROUP_KEY_CHARACTERS)
 ]
+ExternalId = Annotated[
+    types.Text, StringConstraints(min_length=1, max_length=limits.MAX_EXTERNAL_ID_CHARACTERS)
+]
+"""The caller's own id of a sample: no other sample of its deck has the same."""
+
 _Provider = Annotated[str, StringConstraints(min_length=1, max_length=64, pattern=r"^[!-~]+$")]
 
 
@@ -36,6 +41,8 @@ class NewSample(types.RequestModel):
         group_key: samples that say much the same, such as one document's, have the same key, so
             that they are never parted. Without it they go by what the conversation began with.
         deck_version: the version that the system prompt had; the current one where it is left out.
+        external_id: the caller's own id, of one sample of a deck: the same content with the same id
+            is the same sample, however often it comes, and other content is refused.
     """
 
     request: dict[str, Any] | None = None
@@ -47,6 +54,7 @@ class NewSample(types.RequestModel):
     metadata: types.Metadata = {}
     group_key: GroupKey | None = None
     deck_version: VersionNumber | None = None
+    external_id: ExternalId | None = None
     requested_at: types.Moment | None = None
 
 
@@ -66,6 +74,7 @@ class Sample(types.ResponseModel):
     """A sample of a deck.
 
     Attributes:
+        external_id: the caller's own id, if it came with one.
         request: as OpenAI has it; left out of lists, as ``response`` is.
         input_excerpt: how what was asked last begins; so with ``output_excerpt``.
         group_key: a digest of the group: samples with the same one are in the same half.
@@ -79,6 +88,7 @@ class Sample(types.ResponseModel):
     id: str
     deck_id: str
     deck_version: int
+    external_id: str | None = None
     request: dict[str, Any] | None = None
     response: dict[str, Any] | None = None
     input_excerpt: str

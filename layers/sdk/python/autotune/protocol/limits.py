@@ -439,8 +439,8 @@ MAX_SAMPLES, MAX_BULK_SAMPLES = 100, 1_000
 MAX_SAMPLE_BYTES, MAX_SAMPLE_VALUES, MAX_SAMPLE_MESSAGES = 1_000_000, 10_000, 1_000
 """Largest sample as compact JSON, most JSON values of one, and most messages of its request."""
 
-MAX_GROUP_KEY_CHARACTERS = 200
-"""Longest group key of a sample."""
+MAX_GROUP_KEY_CHARACTERS, MAX_EXTERNAL_ID_CHARACTERS = 200, 200
+"""Longest group key and longest id of the caller's own of a sample."""
 
 MAX_RATING_EXPLANATION_CHARACTERS = 10_000
 """Longest explanation of a rating, or of an adjudication."""

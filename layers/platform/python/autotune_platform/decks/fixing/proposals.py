@@ -9,6 +9,7 @@ from autotune.protocol.deck_rubrics import DeckJudge
 from autotune_platform.decks.figures import spent
 from autotune_platform.decks.fixing.events import proposal_completed
 from autotune_platform.decks.items import item_of, model_from
+from autotune_platform.decks.runs.models import LOST_STEPS, MOST_KILLS
 from autotune_platform.decks.runs.repository import packed_rows
 from autotune_platform.ledger.models import Row
 from autotune_platform.runtime.frozen_model import FrozenModel
@@ -17,6 +18,9 @@ from autotune_platform.storage.transactions import Condition, Put, Write
 from autotune_platform.webhooks.outbox import outbox_put
 
 FIXING = "fixing#"
+
+MOST_KILLERS = 5
+"""So many answers that kill their readers end a proposal."""
 
 
 class Question(FrozenModel):
@@ -54,6 +58,12 @@ class Proposal(FrozenModel):
         is_asked: whether their rows are enqueued; until then ``rows`` has them.
         codes: what each disagreement was named, by sample.
         erasing: rows whose texts are to go.
+        reader: who goes on with it now, and ``reading_until`` when that function has ended.
+        at_hand: the row that is read, or ``texts``; it is noted once readers were killed.
+        lost_readers: how many were killed in a row, at what is not known.
+        suspects: how often one was killed, by what was at hand.
+        taken: rows that were read already, of those of a stage that are read one by one.
+        unread: answers that are not read, because readers were killed at them.
     """
 
     organization_id: str
@@ -73,6 +83,13 @@ class Proposal(FrozenModel):
     edit_ids: Sequence[str] = ()
     refused: Sequence[Refused] = ()
     erasing: Sequence[str] = ()
+    reader: str | None = None
+    reading_until: datetime | None = None
+    at_hand: str | None = None
+    lost_readers: int = 0
+    suspects: Mapping[str, int] = {}
+    taken: Sequence[str] = ()
+    unread: int = 0
     cap: int
     spent: int = 0
     cancel_requested_at: datetime | None = None
@@ -85,6 +102,30 @@ class Proposal(FrozenModel):
     def is_open(self) -> bool:
         """Whether there is something left to do."""
         return self.status in {"coding", "merging", "patching"}
+
+    @property
+    def is_careful(self) -> bool:
+        """Whether it is read answer by answer."""
+        return self.lost_readers >= LOST_STEPS or any(
+            kills < MOST_KILLS for kills in self.suspects.values()
+        )
+
+    def is_killer(self, key: str) -> bool:
+        """Return whether something is not read any more, because readers were killed at it."""
+        return self.suspects.get(key, 0) >= MOST_KILLS
+
+    @property
+    def killers(self) -> int:
+        """How many answers of a stage are not read, because readers were killed at them."""
+        return sum(self.is_killer(one.row_id) for one in self.questions)
+
+    @property
+    def ends_early(self) -> bool:
+        """Whether nothing more is asked: a person said so, or too much of it kills its readers."""
+        others = self.suspects.keys() - {one.row_id for one in self.questions}
+        is_hopeless = self.unread + self.killers >= MOST_KILLERS
+        is_canceled = self.cancel_requested_at is not None
+        return is_canceled or is_hopeless or any(map(self.is_killer, others))
 
     @property
     def order_key(self) -> str:

@@ -156,6 +156,7 @@ def _on_wire(proposal: Proposal) -> wire.EditProposal:
         ],
         edit_ids=list(proposal.edit_ids),
         refused=[wire.RefusedPatch(**one.model_dump()) for one in proposal.refused],
+        unread=proposal.unread,
         cap_nano_usd=proposal.cap,
         cost_nano_usd=proposal.spent,
         cancel_requested_at=proposal.cancel_requested_at,

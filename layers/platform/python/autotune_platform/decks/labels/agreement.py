@@ -64,18 +64,23 @@ class AgreementService:
         *,
         version: int | None,
         deck_version: int | None = None,
+        spend: bool,
     ) -> wire.Agreement:
         """Return how far a version agrees with people: the current one if none is named.
 
         It is of samples that have the system prompt of one version of the deck: of the current one
         if none is named.
 
-        A version that has judged held-out samples with drawn labels has a look after that.
+        A version that has judged held-out samples with drawn labels needs a look.
+
+        Args:
+            spend: whether that is spent where it has none.
 
         Raises:
             NotFoundError: there is no such deck or grader, or it is another organisation's.
             InvalidRequestError: the grader, or the deck, has no such version.
-            ConflictError: the version is of an edit that is not accepted.
+            ConflictError: the version is of an edit that is not accepted, or was not read yet and
+                no look is to be spent.
             UnavailableError: others look at the same labels right now.
         """
         grader = self.graders.require(caller, deck_id, grader_id)
@@ -91,7 +96,7 @@ class AgreementService:
             grader.id, judged_by.version, [truth.sample_id for truth in truths]
         )
         is_seen = any(one.counts and one.sample_id in results for one in truths)
-        look = self.held_out.spend(grader, judged_by) if is_seen else None
+        look = self.held_out.looking(spend=spend)(grader, judged_by) if is_seen else None
         looks = self.held_out.looks(grader)
         watched = self.watch.look(grader)
         published = published_on_wire(watched.grader if watched else grader, watched)

@@ -31,8 +31,10 @@ class MeanService:
 
     Of the held-out half alone: rubrics are fitted to the other one. Labels count where they were
     drawn, whether the judge gave a level or not, and stand for the samples that were there then.
+    What the judge says counts once it has judged all of these: which it has is chosen by callers,
+    who name samples, and could name those of which it speaks well.
 
-    Ceiling: all results of a version are read, and the headers of their samples.
+    Ceiling: all results of a version are read, and the headers of the deck's held-out samples.
     """
 
     graders: LabelledGraders
@@ -64,8 +66,8 @@ class MeanService:
         Raises:
             NotFoundError: there is no such deck or grader, or it is another organisation's.
             InvalidRequestError: the grader, or the deck, has no such version.
-            ConflictError: the version is of an edit that is not accepted, or has no look and none
-                is to be spent.
+            ConflictError: the version is of an edit that is not accepted, or was not read yet and
+                no look is to be spent.
             UnavailableError: others look at the same labels right now.
         """
         grader = self.graders.require(caller, deck_id, grader_id)
@@ -81,8 +83,8 @@ class MeanService:
         drawn = {id_: one for id_, one in rated.items() if one.counts}
         opened = {id_ for id_, one in rated.items() if one.is_open}
         of_deck = self.of_prompt.version(grader.organization_id, deck_id, deck_version)
-        known = results.keys() | drawn.keys() | opened | left
-        wanted = self.of_prompt.among(grader.organization_id, deck_id, of_deck, known)
+        held = {id_ for id_, half in self.pool.halves(deck_id).items() if half == "holdout"}
+        wanted = self.of_prompt.among(grader.organization_id, deck_id, of_deck, held)
         if model is not None:
             traits = self.pool.traits(grader.deck_id, wanted)
             wanted = {sample_id for sample_id, one in traits.items() if one.model == model}
@@ -92,20 +94,19 @@ class MeanService:
         truths = {id_: one for id_, one in drawn.items() if one.state == "settled"}
         without_truth = len((opened & wanted) | left)
         there = cohorts(
-            results.keys() | truths.keys(),
+            wanted,
             {id_: one.first_at or one.updated_at for id_, one in truths.items()},
         )
         results = {id_: one for id_, one in results.items() if id_ not in there.late}
         truths = {id_: one for id_, one in truths.items() if id_ not in there.late}
-        others = [one for sample_id, one in results.items() if sample_id not in drawn]
+        unjudged = len(wanted - results.keys() - {*there.late})
+        counted = {} if unjudged else results
+        others = [one for sample_id, one in counted.items() if sample_id not in drawn]
         is_seen = not truths.keys().isdisjoint(results)
-        look = None
-        if is_seen:
-            looked_at = self.held_out.spend if spend else self.held_out.require_spent
-            look = looked_at(grader, judged_by)
+        look = self.held_out.looking(spend=spend)(grader, judged_by) if is_seen else None
         confidence = confidence_of_look(0 if look is None else look.number)
         found = corrected_mean(
-            *_parts(there, truths, results, others),
+            *_parts(there, truths, counted, others),
             confidence=confidence,
             without_truth=without_truth,
         )
@@ -119,6 +120,7 @@ class MeanService:
             coverage=_coverage(truths.values(), results),
             came_later=len(there.late),
             without_truth=without_truth,
+            unjudged=unjudged,
             **_on_wire(found, unlabelled=len(others)),
         )
 

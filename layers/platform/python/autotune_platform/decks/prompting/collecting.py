@@ -5,7 +5,7 @@ edit, so that whoever is killed in between is followed by a step that finds it t
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from autotune.protocol.deck_results import DeckResultStatus
 from autotune.protocol.deck_samples import NewSample
@@ -43,11 +43,16 @@ _ATTEMPTS = 8
 
 @dataclass(frozen=True)
 class Response(Draft):
-    """A response that is to be stored."""
+    """A response that is to be stored.
+
+    Attributes:
+        made: what is stored of it; None until it is made, and where it is no sample.
+    """
 
     text: str = ""
     model: str = ""
     is_cut: bool = False
+    made: PackedSample | None = None
 
 
 @part
@@ -100,6 +105,16 @@ class GenerationCollecting(RunCollecting):
             is_cut=row.finish_reason == "length",
         )
 
+    def made(self, run: Run, drafts: list[Draft]) -> list[Draft]:
+        """Return responses with what is stored of them, for which their sources' texts are read."""
+        responses = [one for one in drafts if isinstance(one, Response)]
+        sources = self.samples.headers(run.deck_id, {one.wanted.sample_id for one in responses})
+        made = self._samples(run, responses, sources)
+        return [
+            replace(one, made=made.get(one.wanted)) if isinstance(one, Response) else one
+            for one in drafts
+        ]
+
     def store(self, run: Run, drafts: Sequence[Draft], counts: Counts) -> Counts:
         """Store responses as samples; return counts with them, as they stand then.
 
@@ -111,9 +126,9 @@ class GenerationCollecting(RunCollecting):
             if not isinstance(one, Response):
                 is_there = one.wanted.sample_id in sources
                 counts = counts.plus(one.status if is_there else "canceled")
-        made = self._samples(run, responses, sources)
+        made = [one.made for one in responses if one.made and one.wanted.sample_id in sources]
         stored: list[Sample] = []
-        for some in in_transactions([*made.values()], at_most=_TOGETHER):
+        for some in in_transactions(made, at_most=_TOGETHER):
             added = self.samples.add(run.deck_id, some)
             stored += added
             if len(added) < len(some):
@@ -148,8 +163,8 @@ class GenerationCollecting(RunCollecting):
 
     def _samples(
         self, run: Run, responses: Sequence[Response], sources: Mapping[str, Sample]
-    ) -> dict[tuple[str, int], PackedSample]:
-        """Return what is stored of responses, by source and version."""
+    ) -> dict[Wanted, PackedSample]:
+        """Return what is stored of responses, by what was wanted."""
         edit = self.asking.edits.get(run.deck_id, run.fingerprint)
         deck = self._deck(run)
         if edit is None or deck is None or not responses:
@@ -158,7 +173,7 @@ class GenerationCollecting(RunCollecting):
         texts = self.samples.texts(one for id_, one in sources.items() if id_ in wanted)
         prompts = self.asking.decks.prompts(run.deck_id, edit.arms)
         connection = self.orders.planner.connections.get(edit.generator.connection_id)
-        made: dict[tuple[str, int], PackedSample] = {}
+        made: dict[Wanted, PackedSample] = {}
         for one in responses:
             source, found = sources.get(one.wanted.sample_id), texts.get(one.wanted.sample_id)
             version = run.graders[one.wanted.grader].version
@@ -175,7 +190,7 @@ class GenerationCollecting(RunCollecting):
                 sample = _sample(deck, edit, source, version, prompts[version], given)
             except FaultySampleError:
                 continue
-            made[source.id, version] = sample
+            made[one.wanted] = sample
         return made
 
     def _deck(self, run: Run) -> Deck | None:

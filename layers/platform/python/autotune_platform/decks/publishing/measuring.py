@@ -74,9 +74,9 @@ def measured(
             ``of_models`` that of models that have a look of their own.
         left: held-out samples that people left to others, and that nobody rated.
     """
-    every = list(truths)
-    drawn = [one for one in every if one.counts and one.state == "settled"]
-    without_truth = sum(one.is_open for one in every) + left
+    rated = list(truths)
+    drawn = [one for one in rated if one.counts and one.state == "settled"]
+    without_truth = sum(one.is_open for one in rated) + left
     sample_ids = {one.sample_id for one in drawn}
     by_model = _first_words(results, sample_ids, drifted)
     found = {

@@ -138,9 +138,10 @@ class RunCollecting:
             for one in ended
         }
         planned = self._once_more(asking, after, ended, found, drafts) if again else []
+        made = self.made(run, list(drafts.values()))
         if rows is not None and not killers:
             run = self.guard.release(run)
-        counts = self.store(run, list(drafts.values()), after.counts)
+        counts = self.store(run, made, after.counts)
         writes: list[Write] = []
         if planned:
             new = new_chunk(after, planned, self.clock)
@@ -162,6 +163,13 @@ class RunCollecting:
     def draft(self, asked: Asked, ordered: Ordered | None, *, is_given_up: bool) -> Draft:
         """Return how a judgement ends whose row has ended."""
         return _draft(asked, ordered, is_given_up=is_given_up)
+
+    def made(self, run: Run, drafts: list[Draft]) -> list[Draft]:  # noqa: ARG002 - others need it
+        """Return drafts with all that storing them would have to read or make of texts.
+
+        What is at hand is noted until then, and may kill: :meth:`store` reads no text.
+        """
+        return drafts
 
     def erase(self, run: Run, chunk: Chunk) -> Chunk:
         """Delete the texts of rows whose results are stored, and note that they are gone."""

@@ -8,6 +8,7 @@ from autotune.protocol.decks import CreateDeckRequest
 from autotune.protocol.ids import is_id, timed_id
 from autotune.protocol.limits import DISMISSED_DAYS
 from autotune_platform.access.models import Caller
+from autotune_platform.decks.conversion import FaultySampleError
 from autotune_platform.decks.models import Deck, WholeDeck
 from autotune_platform.decks.prompt_index import PromptIndex
 from autotune_platform.decks.repository import DeckRepository
@@ -131,7 +132,11 @@ class UnmatchedService:
         """Store calls as samples, as far as the deck has room."""
         taken = []
         for exchange in exchanges:
-            sample_id = self.store.store(deck, version, exchange, sample_id=sample_id_of(exchange))
+            own_id = sample_id_of(exchange)
+            try:
+                sample_id = self.store.store(deck, version, exchange, sample_id=own_id)
+            except FaultySampleError:
+                continue  # another sample has its external id
             if sample_id is None:
                 break
             taken.append(sample_id)

@@ -2,11 +2,13 @@
 
 from autotune.protocol.ids import timed_id
 from autotune_platform.decks.conversion import conversation_of
+from autotune_platform.decks.external_ids import ExternalIdTakenError, require_same
 from autotune_platform.decks.models import Deck
 from autotune_platform.decks.repository import DeckRepository
 from autotune_platform.decks.sample_making import SampleOrigin, made_sample
 from autotune_platform.decks.sample_repository import SampleRepository, packed
 from autotune_platform.decks.telemetry.models import Exchange
+from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.parts import part
 
 
@@ -27,6 +29,8 @@ class ExchangeStore:
     ) -> str | None:
         """Store a call as a sample of a deck, once; return the sample's id, None without room.
 
+        One with an external id that the deck has is the sample that is there.
+
         Raises:
             FaultySampleError: it cannot be used as a sample.
             NotFoundError: the deck was deleted.
@@ -40,8 +44,17 @@ class ExchangeStore:
             created_at=exchange.captured_at,
             expires_at=exchange.expires_at,
         )
-        whole = packed(made_sample(deck, exchange.given, conversation_of(exchange.given), origin))
-        stored = self.samples.add(deck.id, [whole])
+        given = exchange.given
+        made = packed(made_sample(deck, given, conversation_of(given), origin))
+        for there in self.samples.external_ids.find(deck.id, [given.external_id]).values():
+            require_same(there, made.identified, given)
+            return there.sample.id
+        try:
+            stored = self.samples.add(deck.id, [made])
+        except ExternalIdTakenError as error:
+            raise UnavailableError(
+                "another request brings the same externalId", retry_after_seconds=1
+            ) from error
         return stored[0].id if stored else None
 
 
