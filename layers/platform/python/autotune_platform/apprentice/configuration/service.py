@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from autotune.protocol.apprentice_definition import definition_hash
 from autotune.protocol.apprentice_models import RemoteModel
 from autotune.protocol.apprentice_tasks import (
     TASK_NAME,
@@ -12,7 +13,6 @@ from autotune.protocol.ids import new_id
 from autotune.protocol.limits import MAX_APPRENTICE_CONFIGURATIONS
 from autotune.protocol.problems import LimitProblem
 from autotune_platform.access.models import Caller
-from autotune_platform.apprentice.configuration.definition import definition_hash
 from autotune_platform.apprentice.configuration.models import (
     ApprenticeTask,
     Configuration,

@@ -10,7 +10,7 @@ _OF_TEACHER = ("connectionId", "model", "maxOutputTokens")
 
 
 def definition_hash(document: Mapping[str, Any]) -> str:
-    """Return the hash of a definition, 64 hexadecimal digits.
+    """Return the hash of a definition: SHA-256, 64 hexadecimal digits.
 
     It changes with the prompts, the schemas, the evaluator and the teacher, and with nothing else:
     evidence of another definition counts no more. Order of keys is no difference.
