@@ -7,7 +7,7 @@ from typing import Any
 
 import boto3
 
-from tests.providers.answers import Ask
+from tests.providers.answers import Ask, Reply
 from tests.support.decks import RUBRIC, new_deck, new_deck_grader
 from tests.support.executions import inputs_of
 from tests.support.lambdas import LambdaContext, handler
@@ -15,7 +15,7 @@ from tests.support.ledger import MODEL, Ledger, later
 
 _MOST_STEPS = 60
 
-Judge = Callable[[Ask], str | None]
+Judge = Callable[[Ask], Reply | str | None]
 
 
 def verdict(level: object, why: str = "it says so") -> str:
@@ -37,7 +37,7 @@ class DeckRuns:
     def judging(self, judge: Judge) -> None:
         """Have the model answer so; what it is asked is kept."""
 
-        def answer(ask: Ask) -> str | None:
+        def answer(ask: Ask) -> Reply | str | None:
             self.asked.append(ask)
             return judge(ask)
 

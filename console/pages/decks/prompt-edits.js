@@ -26,6 +26,7 @@ const OUTCOMES = {
 const MISSING = {
   missing_responses: "More than 5 % of the inputs have no response under both: nothing is claimed.",
   unequal_responses: "Under one prompt more responses are missing than chance explains: nothing is claimed.",
+  other_model: "Another model was served under one prompt than under the other: nothing is claimed.",
 };
 const ANSWER_TOKENS = 1000;
 

@@ -9,6 +9,7 @@ from autotune.protocol.deck_prompt_edits import PromptEffect
 from autotune_platform.decks.prompting.repository import PromptEditRepository
 from autotune_platform.runtime import clients
 from autotune_platform.storage.table import Table
+from tests.providers.answers import Ask, Reply
 from tests.support.deck_runs import counted, exposure, texts_left
 from tests.support.ledger import Ledger
 from tests.support.prompt_edits import NEW, OLD, PromptEdits, said_by_ada
@@ -181,6 +182,24 @@ def test_a_prompt_under_which_a_model_refuses_is_not_better(ledger: Ledger) -> N
     assert effect["insufficientBecause"] == "missing_responses"
     refused = deck.act(edit["id"], "accept")
     assert (refused.status, "56 under the new" in refused.json["detail"]) == (409, True)
+
+
+def test_another_model_of_the_same_name_leaves_nothing_to_claim(ledger: Ledger) -> None:
+    deck = PromptEdits(ledger, samples=2)
+
+    def answer(ask: Ask) -> Reply:
+        is_newer = ask.system == NEW and "question 1?" in ask.texts
+        return Reply(deck.answer(ask), served_model="m-2" if is_newer else "m-1")
+
+    deck.judging(answer)
+    edit = deck.propose()
+    deck.generate(edit["id"])
+    (effect,) = deck.act(edit["id"], "measure").json["edit"]["effects"]
+    assert (effect["pairs"], effect["otherModel"]) == (2, 1)
+    assert (effect["outcome"], effect["insufficientBecause"]) == ("insufficient", "other_model")
+    refused = deck.act(edit["id"], "accept")
+    assert (refused.status, "another model" in refused.json["detail"]) == (409, True)
+    assert deck.act(edit["id"], "accept", consent=True).status == 200
 
 
 def test_what_was_said_before_the_run_takes_the_pair_out(ledger: Ledger) -> None:

@@ -224,6 +224,8 @@ class Sample(Entity):
             all samples of all organisations in two partitions.
         source_id: of one that was generated, the sample whose input it answers.
         prompt_edit_id: the edit of the system prompt that it was generated for.
+        served_model: of one that was generated, the model that its provider says has answered; None
+            where it says nothing.
         judged_bytes: how many bytes of a judge's question its conversation and response are.
         expires_at: when it is erased, with all that was said of it; None for never.
         has_object: whether its texts are in the bucket, because they outgrow an item.
@@ -239,6 +241,7 @@ class Sample(Entity):
     came_by: SampleCollection
     source_id: str | None = None
     prompt_edit_id: str | None = None
+    served_model: str | None = None
     provider: str | None = None
     model: str | None = None
     input_excerpt: str

@@ -46,11 +46,12 @@ class Response(Draft):
     """A response that is to be stored.
 
     Attributes:
+        served_model: the model that the provider says has answered, if it says so.
         made: what is stored of it; None until it is made, and where it is no sample.
     """
 
     text: str = ""
-    model: str = ""
+    served_model: str | None = None
     is_cut: bool = False
     made: PackedSample | None = None
 
@@ -101,7 +102,7 @@ class GenerationCollecting(RunCollecting):
             LevelReading(status="scored"),
             row.id,
             text=text,
-            model=row.served_model or row.model,
+            served_model=row.served_model,
             is_cut=row.finish_reason == "length",
         )
 
@@ -187,7 +188,7 @@ class GenerationCollecting(RunCollecting):
             provider = connection.provider if connection else None
             given = _given(edit, one, messages, provider)
             try:
-                sample = _sample(deck, edit, source, version, prompts[version], given)
+                sample = _sample(deck, edit, source, one, prompts[version], given)
             except FaultySampleError:
                 continue
             made[one.wanted] = sample
@@ -218,20 +219,21 @@ def _given(
             "messages": messages,
             **parameters(edit.generator),
         },
-        response={"model": response.model, "choices": [answer]},
+        response={"model": response.served_model or edit.generator.model, "choices": [answer]},
         provider=provider,
         model=edit.generator.model,
     )
 
 
 def _sample(
-    deck: Deck, edit: PromptEdit, source: Sample, version: int, prompt: str, given: NewSample
+    deck: Deck, edit: PromptEdit, source: Sample, response: Response, prompt: str, given: NewSample
 ) -> PackedSample:
     """Return what is stored of a response: in the group and the half of its source.
 
     Raises:
         FaultySampleError: it is no sample, because it is too large.
     """
+    version = edit.arms[response.wanted.grader]
     origin = SampleOrigin(
         sample_id=edit.response_id(source.id, version),
         deck_version=version,
@@ -246,5 +248,6 @@ def _sample(
         "split": source.split,
         "source_id": source.id,
         "prompt_edit_id": edit.id,
+        "served_model": response.served_model,
     }
     return packed(whole.model_copy(update={"sample": whole.sample.model_copy(update=of_source)}))

@@ -110,6 +110,8 @@ def _speaks_against(edit: PromptEdit) -> str | None:
     missing = [one for one in edit.effects if one.insufficient_because is not None]
     if missing:
         one = missing[0]
+        if one.insufficient_because == "other_model":
+            return f"another model answered under the new prompt in {one.other_model} pairs"
         return (
             f"of {one.inputs} inputs, {one.old.answered} have a response under the old prompt and "
             f"{one.new.answered} under the new one: {one.insufficient_because}"

@@ -1,10 +1,11 @@
 """What an edit of the system prompt does to responses: corrected means, compared in pairs by group.
 
-Both prompts' responses are by one model, of the same held-out inputs, and have labels that were
-drawn, given blind, and given after the run began. Figures are of the first so many labels, of a
-number that was fixed before there were any, or of twice as many, and so on: labels can be read
-while they come, and whoever stops at a good moment would find an effect where there is none. A look
-is spent in the write that stores figures; too few labels or responses spend nothing, and give none.
+Both prompts' responses are by one model, which its provider says has served them, of the same
+held-out inputs, and have labels that were drawn, given blind, and given after the run began.
+Figures are of the first so many labels, of a number that was fixed before there were any, or of
+twice as many, and so on: labels can be read while they come, and whoever stops at a good moment
+would find an effect where there is none. A look is spent in the write that stores figures; too few
+labels or responses spend nothing, and give none.
 """
 
 from collections.abc import Collection, Sequence
@@ -187,7 +188,10 @@ class PromptMeasuring:
         answered, pairs = compared.answered, compared.pairs
         out = len(answered.pairs) - len(pairs)
         counts = answered.old - out, answered.new - out
-        because = missing_because(answered.drawn, len(pairs), old=counts[0], new=counts[1])
+        missing = missing_because(answered.drawn, len(pairs), old=counts[0], new=counts[1])
+        apart = sum(_is_apart(*pair) for pair in pairs)
+        # One name may lead to two models: then not the prompt alone differs.
+        because: wire.PromptMissing | None = missing or ("other_model" if apart else None)
         old, new = (
             self._arm(
                 grader,
@@ -206,6 +210,7 @@ class PromptMeasuring:
             grader_version=version.version,
             inputs=answered.drawn,
             pairs=len(pairs),
+            other_model=apart,
             old=_arm_on_wire(old, means[0]),
             new=_arm_on_wire(new, means[1]),
             outcome="insufficient",
@@ -293,6 +298,12 @@ class _Compared:
 
 def _moment(truth: Truth) -> tuple[datetime, str]:
     return truth.first_at or truth.updated_at, truth.sample_id
+
+
+def _is_apart(old: Sample, new: Sample) -> bool:
+    """Return whether two models are known to have answered, although both have one name."""
+    served = {one.served_model for one in (old, new)} - {None}
+    return len(served) > 1
 
 
 def _still_worse(edit: PromptEdit, measured: Collection[str]) -> list[wire.PromptEffect]:
