@@ -12,6 +12,7 @@ from autotune.protocol.llm_tokens import LlmTokenScope
 from autotune_platform.access.capabilities import bearer_of
 from autotune_platform.access.models import Caller
 from autotune_platform.http.api import Api
+from autotune_platform.http.parameters import IdempotencyKey
 from autotune_platform.ledger.compatible.chat_bodies import chat_body_of
 from autotune_platform.ledger.compatible.chat_headers import deck_named_in, labels_named_in
 from autotune_platform.ledger.compatible.shapes import in_openai_words, list_shape
@@ -33,10 +34,12 @@ app = Api(parts, keyless=True)
 
 
 @app.post("/v1/chat/completions", tags=["OpenAI's chat completions"])
-def complete_chat() -> Response[str]:
+def complete_chat(idempotency_key: IdempotencyKey = None) -> Response[str]:
     """Have a chat completion answered by ``CONNECTION/MODEL``; it is paid like any other request.
 
-    With ``stream`` the whole answer comes at once, as events. A provider has 25 seconds.
+    With ``stream`` the whole answer comes at once, as events. A provider has 25 seconds. The same
+    key and body within a day have the same answer, and nothing is asked; while the first is under
+    way they answer 409.
     """
     caller, token = _admitted("write")
     headers = app.signed_request.headers
@@ -46,13 +49,14 @@ def complete_chat() -> Response[str]:
         chat_body_of(app.signed_request.body),
         deck_id=deck_named_in(headers),
         labels=labels_named_in(headers),
+        idempotency_key=idempotency_key,
         seconds_left=_seconds_left,
     )
+    told: dict[str, str | list[str]] = {"x-autotune-llm-request": passed.request_id}
+    if passed.is_replayed:
+        told["Idempotent-Replayed"] = "true"
     return Response(
-        status_code=200,
-        content_type=passed.media_type,
-        body=passed.content,
-        headers={"x-autotune-llm-request": passed.request_id},
+        status_code=200, content_type=passed.media_type, body=passed.content, headers=told
     )
 
 

@@ -21,7 +21,7 @@ from autotune_platform.decks.models import Sample, SampleTexts
 from autotune_platform.http.api import Api
 from autotune_platform.http.parameters import IdempotencyKey, NextToken, PageSize
 from autotune_platform.runtime.environment import SampleEnvironment
-from autotune_platform.wiring.decks import SampleApiParts
+from autotune_platform.wiring.deck_samples import SampleApiParts
 
 SplitFilter = Annotated[Split | None, Query(alias="split")]
 ModelFilter = Annotated[ModelName | None, Query(alias="model")]
@@ -51,8 +51,11 @@ def add_samples(
 
 @app.post("/api/v1/decks/<deck_id>/samples/bulk", status_code=201, tags=["decks"])
 def upload_samples(deck_id: str, idempotency_key: IdempotencyKey = None) -> BulkSamples:
-    """Add up to 1,000 samples, a line of JSON each; a faulty line is named, the others stored."""
-    return parts().sample_intake.add_lines(
+    """Add up to 1,000 samples, a line of JSON each; a faulty line is named, the others stored.
+
+    A line may have ``labels``: what people said of the sample, for graders of the deck.
+    """
+    return parts().labelled_upload.add_lines(
         app.caller, deck_id, app.signed_request.body, idempotency_key=idempotency_key
     )
 

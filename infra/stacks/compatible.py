@@ -10,6 +10,7 @@ from infra.tables import BY_COLLECTION_INDEX
 
 COSTS = "cost#*"
 TRACED_COSTS = "traced#*"
+CALL_CLAIMS = "call#*"
 
 
 class CompatibleStack(DomainStack):
@@ -68,11 +69,13 @@ class CompatibleStack(DomainStack):
         self.grant_share_waiting(chats)
         data.registry.grant_read(chats.function, "GetItem")
         data.ledger.grant_read(chats.function, "GetItem")
-        # Rows of its own, what they cost, and that a budget had no room for one.
+        # What is sent again with its idempotency key is answered from the texts of its row.
+        data.ledger.grant_read(chats.function, "BatchGetItem", keys=REQUESTS)
+        # Rows of its own, what they cost, by which keys, and that a budget had no room for one.
         data.ledger.grant_write(chats.function, "PutItem", "UpdateItem", keys=REQUESTS)
-        for keys in (COSTS, TRACED_COSTS, MONEY):
+        for keys in (COSTS, TRACED_COSTS, MONEY, CALL_CLAIMS):
             data.ledger.grant_write(chats.function, "UpdateItem", keys=keys)
-        data.ledger_texts.grant_put(chats.function)
+        data.ledger_texts.grant_read_write(chats.function)
         data.budgets.grant_read(chats.function, "BatchGetItem", "GetItem")
         data.budgets.grant_write(chats.function, "UpdateItem", keys=MONEY)
         data.budgets.grant_write(chats.function, "PutItem", "UpdateItem", keys=CONNECTIONS)

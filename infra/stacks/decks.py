@@ -154,12 +154,14 @@ class DecksStack(DomainStack):
         )
         data.decks.grant_read(samples.function, "BatchGetItem", "GetItem", "Query", keys=DECKS)
         data.decks.grant_read(samples.function, "BatchGetItem", "Query", keys=SAMPLES)
-        # What judges and people said of a sample goes with it.
-        data.decks.grant_read(samples.function, "Query", keys=GRADERS)
-        data.decks.grant_write(samples.function, "DeleteItem", keys=GRADERS)
+        # What judges and people said of a sample goes with it; lines of uploads bring labels.
+        data.decks.grant_read(samples.function, "BatchGetItem", "Query", keys=GRADERS)
+        data.decks.grant_write(
+            samples.function, "DeleteItem", "PutItem", "UpdateItem", keys=GRADERS
+        )
         data.decks.grant_write(samples.function, "DeleteItem", "PutItem", "UpdateItem", keys=DECKS)
         data.decks.grant_write(samples.function, "DeleteItem", "PutItem", keys=SAMPLES)
-        # So do texts of a sample that is an example of what is published.
+        # So do texts of a sample that is an example of what is published; labels may suspend it.
         data.registry.grant_write(samples.function, "PutItem", keys=GRADERS)
         data.content.grant_read(samples.function, names=OF_DECKS)
         data.content.grant_put(samples.function, names=OF_DECKS)

@@ -211,7 +211,8 @@ EXPECTED = {
     "SamplesApi": API
     | table("Decks", "BatchGetItem", "GetItem", "Query", keys="dck_*")
     | table("Decks", "BatchGetItem", "Query", keys="smp_*")
-    | table("Decks", "DeleteItem", "Query", keys="grd_*")
+    | table("Decks", "BatchGetItem", "Query", keys="grd_*")
+    | table("Decks", "DeleteItem", "PutItem", "UpdateItem", keys="grd_*")
     | table("Decks", "DeleteItem", "PutItem", "UpdateItem", keys="dck_*")
     | table("Decks", "DeleteItem", "PutItem", keys="smp_*")
     | table("Registry", "PutItem", keys="grd_*")
@@ -559,14 +560,16 @@ EXPECTED = {
     | WAITING
     | table("Registry", "GetItem")
     | table("Ledger", "GetItem")
-    | table("Ledger", "PutItem", "UpdateItem", keys="llm_*")
+    | table("Ledger", "BatchGetItem", "PutItem", "UpdateItem", keys="llm_*")
+    | table("Ledger", "UpdateItem", keys="call#*")
     | table("Ledger", "UpdateItem", keys="cost#*")
     | table("Ledger", "UpdateItem", keys="traced#*")
     | table("Ledger", "UpdateItem", keys="money#*")
     | table("Budgets", "BatchGetItem", "GetItem")
     | table("Budgets", "UpdateItem", keys="money#*")
     | table("Budgets", "PutItem", "UpdateItem", keys="llc_*")
-    | bucket("LedgerTexts", "PutObject")
+    | found_in("LedgerTexts")
+    | bucket("LedgerTexts", "GetObject", "PutObject")
     | table("Decks", "GetItem", keys="org_*#capture")
     | send("Captures")
     | {("kms:Decrypt", "ProviderKeysKey", "")},

@@ -257,9 +257,12 @@ OF_DECKS = (
         dynamodb:BatchGetItem Decks smp_*
         dynamodb:GetItem Decks dck_*
         dynamodb:Query Decks dck_*
+        dynamodb:BatchGetItem Decks grd_*
         dynamodb:Query Decks grd_*
         dynamodb:DeleteItem Decks dck_*
         dynamodb:DeleteItem Decks grd_*
+        dynamodb:PutItem Decks grd_*
+        dynamodb:UpdateItem Decks grd_*
         dynamodb:DeleteItem Decks smp_*
         dynamodb:PutItem Decks dck_*
         dynamodb:PutItem Decks smp_*
@@ -270,7 +273,7 @@ OF_DECKS = (
         s3:GetObject Content/content/*
         s3:PutObject Content/content/*
         """,
-        "Samples are taken in, read and deleted, large ones too (tests/component/decks).",
+        "Samples are taken in, with labels too, read and deleted (tests/component/decks).",
     ),
     *rare(
         "EraseDecks",

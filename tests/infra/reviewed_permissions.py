@@ -258,6 +258,17 @@ _OF_TIMING_AND_FAILURES = (
         "Chat completions are passed through for tokens (tests/component/ledger/test_chats.py).",
     ),
     *rare(
+        "ChatApi",
+        """
+        dynamodb:BatchGetItem Ledger llm_*
+        dynamodb:UpdateItem Ledger call#*
+        s3:GetObject LedgerTexts/ledger/*
+        s3:ListBucket LedgerTexts
+        """,
+        "A program sends a chat completion again with its idempotency key "
+        "(tests/component/ledger/test_chats_again.py).",
+    ),
+    *rare(
         "OpenAiApi",
         """
         dynamodb:GetItem Registry

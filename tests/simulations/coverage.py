@@ -42,6 +42,7 @@ def all_coverages(runs: int, seed: int = 1) -> list[Rate]:
         *corrected_means(runs, random),
         corrected_differences(runs, random),
         *differences_of_uneven_groups(runs, random),
+        *kappa_and_error_of_uneven_groups(runs, random),
     ]
 
 
@@ -232,3 +233,30 @@ def differences_of_uneven_groups(runs: int, random: Generator) -> Iterator[Rate]
         what = f"corrected difference, one group of {large} and {single} of one, {labelled} labels"
         # Wide ones hold it more often: the large group is not all that varies.
         yield covered(what, 0.95, runs, 0.0, draw, off=1)
+
+
+def kappa_and_error_of_uneven_groups(runs: int, random: Generator) -> Iterator[Rate]:
+    """One conversation has many of the samples; nothing else tells it from the others."""
+    truth, judged, _ = made_levels(np.random.default_rng(0), 300_000, 1)
+    kappa, error = quadratic_kappa(truth, judged).value, float((judged - truth).mean())
+    assert kappa is not None
+    for large, single in ((40, 60), (100, 100)):
+        groups = np.repeat(np.arange(single + 1), [large] + [1] * single)
+
+        def draw() -> tuple[np.ndarray, np.ndarray]:
+            pulled = random.normal(0, 1, (2, groups.max() + 1))[:, groups]  # noqa: B023
+            latent = pulled[0] + random.normal(0, 1.2, groups.size)  # noqa: B023
+            said = latent + 0.4 + 0.7 * pulled[1] + random.normal(0, 0.9, groups.size)  # noqa: B023
+            return np.clip(np.round(latent), -3, 3), np.clip(np.round(said), -3, 3)
+
+        def of_kappa() -> Interval:
+            return kappa_with_interval(*draw(), groups).interval  # noqa: B023
+
+        def of_error() -> Interval:
+            y, f = draw()
+            return mean_interval(f - y, groups)[1]  # noqa: B023
+
+        what = f"one group of {large} and {single} of one"
+        # Wide ones hold it more often: the large group is not all that varies.
+        yield covered(f"κ, {what}", CONFIDENCE, runs, kappa, of_kappa, off=1)
+        yield covered(f"mean error, {what}", CONFIDENCE, runs, error, of_error, off=1)

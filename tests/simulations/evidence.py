@@ -50,8 +50,8 @@ class Delay:
 def drawn(
     runs: int, agreement: float, random: np.random.Generator, pairs: int = PAIRS
 ) -> np.ndarray:
-    """Draws scores of 0 and 1: a row a run, a column a pair."""
-    return (random.random((runs, pairs)) < agreement).astype(float)
+    """Draws scores of 0 and 1 as booleans: a row a run, a column a pair."""
+    return random.random((runs, pairs)) < agreement
 
 
 def shifted(runs: int, agreement: float, random: np.random.Generator) -> np.ndarray:

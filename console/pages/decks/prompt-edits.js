@@ -67,7 +67,7 @@ function One({ edit, current, ask }) {
     <article class="disagreement edit" aria-label=${`Version ${candidateVersion}`}>
       <h3>Version ${count(candidateVersion)} for version ${count(baseVersion)} <${Badge} tone=${TONES[status]}>${status}<//></h3>
       <p class="why">${note && `${note}, `}by <code>${edit.createdBy}</code>, <${Time} at=${edit.createdAt} relative />; <a href=${link(["decks", deckId, "versions"], { a: baseVersion, b: candidateVersion })}>what it changes</a></p>
-      <p class="hint">${generator.model} answers ${inputs === 0 ? "the inputs once that is started" : `${count(inputs)} inputs under both`}.</p>
+      <p class="hint">${generator.model} answers ${inputs === 0 ? "the inputs once that is started" : `${count(inputs)} inputs under both`}. It is measured at ${count(edit.labels)} labels of each version, then at twice as many.</p>
       ${unfinished && html`<p class="notice">Its latest run was ${words(unfinished)}: what is missing can be generated.</p>`}
       ${effects.length > 0 && html`<div class="pairs">${effects.map((effect) => html`<${Effect} key=${effect.graderId} effect=${effect} look=${look} />`)}</div>`}
       ${reason && html`<p class="hint">${words(status)}: ${reason}</p>`}
@@ -109,13 +109,14 @@ function Effect({ effect, look }) {
 
 function Propose({ deck, onDone, onClose }) {
   const connections = useApi("llm-connections", { limit: 200 });
-  const [entered, setEntered] = useState({ ...NOBODY, prompt: deck.systemPrompt, groups: "", note: "" });
+  const [entered, setEntered] = useState({ ...NOBODY, prompt: deck.systemPrompt, groups: "", labels: "", note: "" });
   const { act, problem, busy } = useAct();
   const enter = (name, value) => setEntered((before) => ({ ...before, [name]: value }));
   const by = (name) => (value) => enter(name, value);
   const add = async () => {
     const body = { systemPrompt: entered.prompt, note: entered.note, baseVersion: deck.version, generator: modelOf(entered, ANSWER_TOKENS) };
     if (entered.groups !== "") body.groups = Number(entered.groups);
+    if (entered.labels !== "") body.labels = Number(entered.labels);
     if (await act(() => send("POST", `decks/${deck.id}/prompt-edits`, body))) onDone();
   };
   const choices = (connections.data?.connections ?? []).map(({ id, name }) => [id, name]);
@@ -125,6 +126,7 @@ function Propose({ deck, onDone, onClose }) {
       <${Field} label="Connection" name="generator.connectionId" value=${entered.connectionId} onInput=${by("connectionId")} options=${[["", "choose one"], ...choices]} problem=${problem ?? connections.problem} required />
       <${Field} label="Model that answers under both" name="generator.model" value=${entered.model} onInput=${by("model")} problem=${problem} required />
       <${Field} label="Groups of samples" name="groups" type="number" min="1" value=${entered.groups} onInput=${by("groups")} problem=${problem} hint="Drawn by chance from the held-out half. Empty: all" />
+      <${Field} label="Labels of each version" name="labels" type="number" min="50" value=${entered.labels} onInput=${by("labels")} problem=${problem} hint="At which it is measured first, then at twice as many. Empty: 50" />
       <${Field} label="Note" name="note" value=${entered.note} onInput=${by("note")} problem=${problem} />
     <//>
   `;

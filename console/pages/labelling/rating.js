@@ -47,6 +47,7 @@ export function Rating({ of, given, loading, onNext, onSkip, onHold }) {
       <div>
         <p class="criteria">${rubric.criteria}</p>
         <${Conversation} label="Asked" messages=${sample.messages} />
+        ${sample.promptWithheld && html`<p class="hint">The system prompt is not shown: responses under two of them are compared.</p>`}
         <${Turn} role="answer" text=${textOf(sample.response)} />
       </div>
       <div class="rating-side" ref=${side}>

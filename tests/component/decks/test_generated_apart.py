@@ -38,6 +38,12 @@ def test_responses_of_an_edit_move_no_figure_of_what_users_got(ledger: Ledger) -
     measured = deck.act(edit["id"], "measure").json["edit"]["effects"][0]
     assert (measured["old"]["labels"], measured["new"]["labels"]) == (24, 24)
 
+    # Of the prompt that is tried, nothing is shown but what its edit measures, by counted looks.
+    means = deck.platform.call(
+        "POST", f"{deck.path}/graders/{deck.grader_id}/means", {"deckVersion": 2}
+    ).json["means"]
+    assert (means["labels"], means["labelsOnly"]["value"], means["naive"]) == (0, None, None)
+
     # Nor once its prompt is the current one: no user was answered by these.
     assert deck.act(edit["id"], "accept", consent=True).status == 200
     accepted = figures(deck)

@@ -267,7 +267,7 @@ def test_an_effect_is_claimed_with_labels_enough_and_each_showing_spends_a_look(
 ) -> None:
     deck = PromptEdits(ledger, samples=80)
     # What was said before the run began says nothing of the responses.
-    edit = deck.propose()
+    edit = deck.propose(labels=max(50, labels))
     refused = deck.act(edit["id"], "measure")
     assert refused.status == 409
     deck.generate(edit["id"])

@@ -5,7 +5,7 @@ import subprocess
 import pytest
 
 from autotune.cli import exit_codes
-from tests.support.decks import PROMPT
+from tests.support.decks import PROMPT, new_deck_grader
 from tests.support.http_faults import Fault
 
 
@@ -112,3 +112,29 @@ def test_samples_may_come_from_stdin(start, deck_id):
     process = start("decks", "samples", "add", deck_id, "-", stdin=subprocess.PIPE)
     stdout, stderr = process.communicate('{"input": "q", "output": "a"}\n', timeout=60)
     assert (process.returncode, len(stdout.splitlines())) == (exit_codes.OK, 1), stderr
+
+
+def test_lines_bring_labels_and_one_that_is_refused_is_told_by_line_and_field(
+    api, run, deck_id, write_jsonl
+):
+    new_deck_grader(api.platform, deck_id, name="faithful")
+    label = {"grader": "faithful", "score": 2, "rater": "anna"}
+    first, second = pairs(2, externalId="row", labels=[label])
+    second |= {"externalId": "other", "labels": [{**label, "score": "not_applicable"}]}
+    file = write_jsonl([first, "", second])
+    added = run("decks", "samples", "add", deck_id, file)
+    assert added.exit_code == exit_codes.OK, added.stderr
+    told = added.stderr.splitlines()
+    assert told[-2] == "added 2"
+    assert told[-1].startswith("labels added 2")
+
+    drawn = {**first, "labels": [{**label, "score": 1, "selection": "random"}]}
+    again = write_jsonl([second, "", "", drawn], "again.jsonl")
+    refused = run("decks", "samples", "add", deck_id, again, "--json")
+    assert refused.exit_code == exit_codes.INCOMPLETE
+    assert "again.jsonl, line 4: labels[0].selection: " in refused.stderr
+    (counts,) = refused.json_lines
+    assert (counts["accepted"], counts["labels"]["repeated"]) == (2, 1)
+    assert len(counts["labels"]["rejected"]) == 1
+    found = run("decks", "samples", "list", deck_id, "--external-id", "other", "--json")
+    assert [one["externalId"] for one in found.json_lines] == ["other"]

@@ -4,6 +4,7 @@ import json
 import math
 import random
 from collections.abc import Iterable
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -100,6 +101,32 @@ def test_pairs_that_come_twice_or_late_change_nothing(
     for place in again:
         if place < len(made):
             assert evidence.fold(made[place], RULES) == evidence
+
+
+def test_the_last_pair_once_more_changes_nothing() -> None:
+    evidence = Evidence()
+    for pair in pairs([1.0, 0.0, 0.5]):
+        evidence = evidence.fold(pair, RULES)
+        assert evidence.fold(pair, RULES) is evidence
+
+
+def test_an_alarm_is_raised_at_the_first_pair_at_which_m_reaches_its_level() -> None:
+    """In exact numbers: of scores of 0, M of each bet grows by 1 and its own factor."""
+    bets = [Fraction(str(share)) / Fraction(2, 10) for share in ALARM_BETS]
+    levels, place = [Fraction(0)] * len(bets), 0
+    while sum(levels) / len(levels) < 1_000:
+        levels = [
+            (1 + level) * (1 + bet * Fraction(8, 10))
+            for level, bet in zip(levels, bets, strict=True)
+        ]
+        place += 1
+    rules = Rules(graduation=0.9, coaching=0.8, emergency=0.001)
+    assert not folded(pairs([0.0] * (place - 1)), rules).alarms
+    assert folded(pairs([0.0] * place), rules).alarmed_at == place
+    exact = Rules(0.9, 0.8, 0.001, false_alarm_pairs=int(sum(levels) / len(levels)))
+    assert folded(pairs([0.0] * place), exact).alarmed_at == place
+    above = replace(exact, false_alarm_pairs=exact.false_alarm_pairs + 1)
+    assert not folded(pairs([0.0] * place), above).alarms
 
 
 def test_a_gap_is_refused() -> None:

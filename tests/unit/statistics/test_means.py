@@ -303,6 +303,25 @@ def test_few_labels_have_an_interval_where_each_stands_for_as_many():
     assert (found.low, found.missing_because) == (None, NoInterval.UNEVEN_WEIGHTS)
 
 
+def test_a_large_group_among_single_ones_makes_no_mean_surer():
+    """One conversation of 40 samples and 60 of one, half of them labelled."""
+    random = np.random.default_rng(24)
+    groups = np.repeat(np.arange(61), [40] + [1] * 60)
+    runs, held = 400, {"corrected": 0, "labels_only": 0}
+    for _ in range(runs):
+        latent = (random.normal(size=61)[groups] + random.normal(size=100)) / math.sqrt(2)
+        y = np.clip(np.round(1.5 * latent), -3, 3)
+        f = np.clip(y + random.integers(-1, 2, 100), -3, 3)
+        rated, u = np.split(random.permutation(100), [50])
+        found = corrected_mean(
+            Labelled(y[rated], f[rated], groups[rated]), Unlabelled(f[u], groups[u])
+        )
+        for name in held:
+            interval = getattr(found, name).interval
+            held[name] += interval.low <= 0 <= interval.high
+    assert min(held.values()) / runs >= 0.9, held
+
+
 def test_a_large_group_among_single_ones_makes_no_difference_surer():
     """One conversation of 40 responses and 60 of one, 50 labels, and no effect at all."""
     random = np.random.default_rng(22)

@@ -1,9 +1,10 @@
 """Taking in samples: each is converted, put in its half for good, and stored once."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from autotune.protocol.deck_samples import AddSamplesRequest, BulkSamples, RejectedLine
+from autotune.protocol.deck_sample_labels import NewLabelledSample
+from autotune.protocol.deck_samples import AddSamplesRequest
 from autotune.protocol.ids import timed_id
 from autotune.protocol.limits import MAX_BULK_SAMPLES, MAX_DECK_SAMPLES
 from autotune.protocol.problems import FieldProblem, LimitProblem
@@ -66,6 +67,17 @@ class _Made:
         ]
 
 
+@dataclass(frozen=True)
+class Uploaded:
+    """What came of lines: those that are stored, with their samples, and those that are not."""
+
+    stored: Sequence[tuple[Given, Sample]]
+    rejected: Sequence[FaultyLine]
+
+
+LineCheck = Callable[[Deck, Sequence[Given]], Sequence[FaultyLine]]
+
+
 @part
 class SampleIntake:
     """Takes in the samples of an organisation's decks."""
@@ -106,9 +118,18 @@ class SampleIntake:
         return [stored[place] for place in sorted(stored)]
 
     def add_lines(
-        self, caller: Caller, deck_id: str, body: bytes, *, idempotency_key: str | None
-    ) -> BulkSamples:
+        self,
+        caller: Caller,
+        deck_id: str,
+        body: bytes,
+        *,
+        idempotency_key: str | None,
+        check: LineCheck,
+    ) -> Uploaded:
         """Store each line that is a sample, and say of each other one what is wrong with it.
+
+        Args:
+            check: returns what is wrong with lines beyond the samples in them.
 
         Raises:
             NotFoundError: there is no such deck, or it is another organisation's.
@@ -119,28 +140,25 @@ class SampleIntake:
         """
         deck = self.decks.require(caller, deck_id)  # whose it is not learns nothing of the lines
         _require_few(body)
-        lines = list(read_lines(body))
-        given = [line for line in lines if isinstance(line, Given)]
+        lines = list(read_lines(body, NewLabelledSample))
+        read = [line for line in lines if isinstance(line, Given)]
+        rejected = [line for line in lines if isinstance(line, FaultyLine)]
+        rejected += check(deck, read)
+        wrong = {one.place for one in rejected}
+        given = [one for one in read if one.place not in wrong]
         known = self._known(deck, body, idempotency_key)
         faulty, stored = self._stored(deck, known, given, all_or_none=False)
+        rejected += faulty
+        wrong |= {one.place for one in faulty}
         expected = f"a deck of at most {MAX_DECK_SAMPLES} samples, which this one has"
-        wrong = {one.place for one in faulty}
-        rejected = [
-            *(line for line in lines if isinstance(line, FaultyLine)),
-            *faulty,
-            *(
-                faulty_line(one.place, "line", expected)
-                for one in given
-                if one.place not in stored and one.place not in wrong
-            ),
+        rejected += [
+            faulty_line(one.place, "line", expected)
+            for one in given
+            if one.place not in stored and one.place not in wrong
         ]
-        return BulkSamples(
-            accepted=len(stored),
-            sample_ids=[stored[place].id for place in sorted(stored)],
-            rejected=[
-                RejectedLine(line=one.place + 1, field=one.field, expected=one.expected)
-                for one in sorted(rejected, key=lambda one: one.place)
-            ],
+        return Uploaded(
+            stored=[(one, stored[one.place]) for one in given if one.place in stored],
+            rejected=sorted(rejected, key=lambda one: one.place),
         )
 
     def _known(self, deck: Deck, body: bytes, idempotency_key: str | None) -> SampleRequest:

@@ -1,11 +1,12 @@
 """Samples as lines of JSON, of which each stands for itself."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pydantic import ValidationError
 
+from autotune.protocol.deck_sample_labels import NewLabelledSample, SampleLabel
 from autotune.protocol.deck_samples import NewSample
 from autotune.protocol.limits import MAX_SAMPLE_BYTES, MAX_SAMPLE_VALUES
 from autotune_platform.http.problems import excerpt, invalid_request
@@ -24,6 +25,11 @@ class Given:
     place: int
     sample: NewSample
 
+    @property
+    def labels(self) -> Sequence[SampleLabel]:
+        """What people said of it, where it came with that."""
+        return self.sample.labels if isinstance(self.sample, NewLabelledSample) else ()
+
 
 @dataclass(frozen=True)
 class FaultyLine:
@@ -34,11 +40,15 @@ class FaultyLine:
     expected: str
 
 
-def read_lines(body: bytes) -> Iterator[Given | FaultyLine]:
-    """Yield what each line is that is not empty."""
+def read_lines(body: bytes, model: type[NewSample] = NewSample) -> Iterator[Given | FaultyLine]:
+    """Yield what each line is that is not empty.
+
+    Args:
+        model: what a line may be; without labels unless it has these.
+    """
     for place, line in enumerate(body.split(b"\n")):
         if line.strip():
-            yield _read(place, line)
+            yield _read(place, line, model)
 
 
 def faulty_line(place: int, field: str, expected: str) -> FaultyLine:
@@ -53,7 +63,7 @@ def _printable(text: str, longest: int) -> str:
     return excerpt(text, longest).encode(errors="replace").decode()
 
 
-def _read(place: int, line: bytes) -> Given | FaultyLine:
+def _read(place: int, line: bytes, model: type[NewSample]) -> Given | FaultyLine:
     if len(line) > _LINE_BYTES:
         return faulty_line(place, "line", f"at most {_LINE_BYTES} bytes, not {len(line)}")
     try:
@@ -65,7 +75,7 @@ def _read(place: int, line: bytes) -> Given | FaultyLine:
     except json.JSONDecodeError:
         return faulty_line(place, "line", "one JSON object in UTF-8")
     try:
-        return Given(place, NewSample.model_validate(value))
+        return Given(place, model.model_validate(value))
     except ValidationError as error:
         first = invalid_request(error.errors()).fields[0]
         field = "line" if first.field == _WHOLE else first.field

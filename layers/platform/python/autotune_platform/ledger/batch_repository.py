@@ -156,6 +156,11 @@ class BatchRepository:
         """Write additions in one transaction; False where a condition fails or others are there."""
         return self._table.add_together(additions)
 
+    def holds(self, addition: Addition) -> bool:
+        """Return whether the condition of an addition holds now."""
+        item = self._table.get(addition.pk, addition.sk) or {}
+        return all(item.get(name) == value for name, value in addition.only_if.items())
+
     def write(self, additions: Sequence[Addition], *, undone: Addition) -> bool:
         """Write additions in one transaction, again while others are at the same items.
 
@@ -171,8 +176,7 @@ class BatchRepository:
         for _ in BUSY.attempts(_ATTEMPTS):
             if self._table.add_together(additions):
                 return True
-            item = self._table.get(undone.pk, undone.sk) or {}
-            if any(item.get(name) != value for name, value in undone.only_if.items()):
+            if not self.holds(undone):
                 return False
         raise UnavailableError("the table is busy", retry_after_seconds=1)
 

@@ -14,6 +14,7 @@ from autotune_platform.access.models import Caller
 from autotune_platform.budgets.money import MoneyBudgets
 from autotune_platform.ledger.asking import RowAsking
 from autotune_platform.ledger.batch_repository import BatchRepository
+from autotune_platform.ledger.call_claims import CallUnderWayError
 from autotune_platform.ledger.call_settling import CallSettling
 from autotune_platform.ledger.calls import Answer, Refusal
 from autotune_platform.ledger.chats import Chat
@@ -26,6 +27,7 @@ from autotune_platform.ledger.texts import RowTexts
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import BudgetExhaustedError, UnavailableError
 from autotune_platform.runtime.parts import part
+from autotune_platform.storage.counting import Addition
 
 _RESERVATIONS_TRIED = 8
 _LOST_AFTER = timedelta(minutes=10)
@@ -76,7 +78,12 @@ class LedgerCalls:
         return self._call(self.planner.plan_conversation(caller, asked, new_id("llm")))
 
     def pass_on(
-        self, caller: Caller, asked: Chat, *, seconds_left: Callable[[], float]
+        self,
+        caller: Caller,
+        asked: Chat,
+        *,
+        seconds_left: Callable[[], float],
+        taking: Callable[[str], Addition] | None = None,
     ) -> tuple[Row, Answer | Refusal]:
         """Have a chat completion answered as it is; return the row as it ended, and what came.
 
@@ -84,9 +91,11 @@ class LedgerCalls:
 
         Args:
             seconds_left: for asking; what is stored and booked afterwards takes its own time.
+            taking: what is stored with its row, by the row's id, if nobody was first.
 
         Raises:
             InvalidRequestError: it cannot be asked.
+            CallUnderWayError: somebody was.
             BudgetExhaustedError: a budget has no room for it.
             TooManyRequestsError: the connection's limits are full.
             UnavailableError: the table is busy, or the provider is down; nothing was asked.
@@ -96,12 +105,17 @@ class LedgerCalls:
             return self._call(
                 planned,
                 lambda row: self.asking.pass_on(planned.connection, row, asked.body, permit),
+                claim=None if taking is None else taking(planned.row.id),
             )
 
     def _call(
-        self, planned: PlannedRow, ask: Callable[[Row], Answer | Refusal] | None = None
+        self,
+        planned: PlannedRow,
+        ask: Callable[[Row], Answer | Refusal] | None = None,
+        *,
+        claim: Addition | None = None,
     ) -> tuple[Row, Answer | Refusal]:
-        row = self._reserved(planned.row.model_copy(update={"status": "submitted"}))
+        row = self._reserved(planned.row.model_copy(update={"status": "submitted"}), claim)
         self.texts.put(row, "input", planned.text)
         if ask is None:
             outcome = self.asking.once(planned.connection, row, planned.text)
@@ -116,7 +130,8 @@ class LedgerCalls:
         self.settling.settle(ended)
         return ended, outcome
 
-    def _reserved(self, row: Row) -> Row:
+    def _reserved(self, row: Row, claim: Addition | None) -> Row:
+        with_it = [] if claim is None else [claim]
         for _ in range(_RESERVATIONS_TRIED):
             room = self.money.room(row.organization_id)
             if room is not None and row.bound_nano_usd > room:
@@ -129,6 +144,8 @@ class LedgerCalls:
             opening = self.batches.opening_row(
                 self.rows.item(reserved, queued_at=None), due_at=self.clock.now() + _LOST_AFTER
             )
-            if self.batches.try_write([opening, *reservation.additions]):
+            if self.batches.try_write([opening, *reservation.additions, *with_it]):
                 return reserved
+            if claim is not None and not self.batches.holds(claim):
+                raise CallUnderWayError
         raise UnavailableError("the table is busy", retry_after_seconds=1)

@@ -167,6 +167,13 @@ HOLDER = DataHolder(
         ),
         Holding(
             place="table ledger",
+            key="call#org_* / claim",
+            what="digests of chat completions, by idempotency key, with their request's id",
+            days=1,
+            retained=_COUNTED,
+        ),
+        Holding(
+            place="table ledger",
             key="open#org_* / rows",
             what="how many requests are under way",
             retained="what is under way is still counted",

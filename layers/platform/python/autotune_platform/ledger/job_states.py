@@ -1,7 +1,7 @@
 """How far a provider's job is, as its batch stores it."""
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Literal
 
@@ -54,6 +54,10 @@ class JobState(FrozenModel):
         offset: from which byte on.
         strange: lines of results that are nobody's, came twice or cannot be read.
         stored: rows whose results are stored.
+        lost_steps: how many steps were lost in a row while results were stored.
+        at_hand: the line that is read, where steps were lost before.
+        suspects: how often a step was killed, by the line that was at hand.
+        killers: lines that are not read, because steps were killed at them.
     """
 
     nonce: str
@@ -78,6 +82,10 @@ class JobState(FrozenModel):
     offset: int = 0
     strange: int = 0
     stored: int = 0
+    lost_steps: int = 0
+    at_hand: str | None = None
+    suspects: Mapping[str, int] = {}
+    killers: int = 0
 
 
 class JobProgress(FrozenModel):

@@ -17,10 +17,12 @@ from autotune_platform.ledger.admission import room_wait
 from autotune_platform.ledger.asking import Asked, RowAsking
 from autotune_platform.ledger.batch_repository import BatchRepository
 from autotune_platform.ledger.batch_rows import BatchRows
+from autotune_platform.ledger.batching.guarding import as_lost, as_refused, stored_state
 from autotune_platform.ledger.batching.work import JobWork
 from autotune_platform.ledger.building import LOOK_AGAIN, LOST_AFTER, BatchBuilder
 from autotune_platform.ledger.calls import Refusal
 from autotune_platform.ledger.connection_repository import ConnectionRepository
+from autotune_platform.ledger.job_states import JobState
 from autotune_platform.ledger.models import Batch
 from autotune_platform.ledger.phases import phase_of
 from autotune_platform.ledger.queue_repository import QueueRepository
@@ -28,7 +30,9 @@ from autotune_platform.ledger.reasking import AGAIN_SECONDS, Reasking
 from autotune_platform.ledger.settling import BatchSettling, Totals
 from autotune_platform.ledger.step_shares import StepShares
 from autotune_platform.ledger.usable_connections import usable
+from autotune_platform.runtime.clients import REFUSALS
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
+from autotune_platform.runtime.errors import AutotuneError
 from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.retry import jittered
 
@@ -191,8 +195,12 @@ class BatchWork:
     def _advance_job(self, batch: Batch, seconds_left: Callable[[], float]) -> Step:
         try:
             advanced = self.jobs.advance(batch, seconds_left)
+        except (AutotuneError, *REFUSALS):
+            self._give_up(batch, as_refused)
+            raise
         except Exception:
-            self._give_up(batch)
+            # A fault of what was read is a kill as well.
+            self._give_up(batch, as_lost)
             raise
         if advanced is None or advanced.wait_seconds is None:
             return Step(None)
@@ -201,18 +209,26 @@ class BatchWork:
         noted = {"progress": progress} if progress else {}
         return Step(after, wait) if self._release(after, wait, noted) else Step(None)
 
-    def _give_up(self, batch: Batch) -> None:
-        """Have the execution's next try begin before this step would have been over."""
+    def _give_up(
+        self, batch: Batch, after: Callable[[Batch], JobState | None] = as_refused
+    ) -> None:
+        """Have the execution's next try begin before this step would have been over.
+
+        Args:
+            after: returns how far a job is after this; None where that does not change.
+        """
         found = self.batches.get(batch.id)
         if found is not None and found.worked_until == batch.worked_until:
-            self._release(found, 0, {})
+            self._release(found, 0, stored_state(after(found)))
 
     def _taken(self, batch: Batch, seconds: float) -> Batch | None:
-        """Have the batch for oneself."""
+        """Have the batch for oneself; one that another had until now was lost by that step."""
         until = self.clock.now() + timedelta(seconds=seconds)
-        if not self.batches.change(batch, {"worked_until": until}, due_at=until + LOST_AFTER):
+        job = None if batch.worked_until is None else as_lost(batch)
+        changes = {"worked_until": until, **stored_state(job)}
+        if not self.batches.change(batch, changes, due_at=until + LOST_AFTER):
             return None
-        return batch.model_copy(update={"worked_until": until})
+        return batch.model_copy(update={"worked_until": until, "job": job or batch.job})
 
     def _charge_lost(self, batch: Batch) -> Batch:
         """Charge what the step before may have been asking when it was killed."""

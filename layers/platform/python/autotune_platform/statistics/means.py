@@ -301,14 +301,22 @@ def _estimate(data: _Data, power: float, confidence: float) -> Estimate:
 
 
 def _influence(data: _Data, power: float, count: int) -> Floats:
-    """Return what each group moves the mean by, shape (count,); squares sum to se²."""
+    """Return what each group moves the mean by, shape (count,); squares sum to se².
+
+    It is what the mean moves by without the group: a large one pulls the mean to itself, so that
+    what it says looks less far off than it is (MacKinnon and White 1985, the jackknife HC3).
+    """
     rest = data.y - _mean(data, power) * data.applies - power * data.f
     on_labels = np.bincount(data.l_groups, weights=data.w * (rest - data.w @ rest), minlength=count)
-    influence = on_labels.astype(np.float64) * _small_sample(data.effective_label_groups)
+    of_levels = np.bincount(data.l_groups, weights=data.w * data.applies, minlength=count)
+    influence = _left_out(on_labels.astype(np.float64), of_levels / data.share, data.label_groups)
     if power:
         spread = (data.u - data.u.mean()) / data.u.size
         on_rest = np.bincount(data.u_groups, weights=power * spread, minlength=count)
-        influence = influence + on_rest * _small_sample(len(np.unique(data.u_groups)))
+        every = np.full(data.u.size, 1 / data.u.size)
+        of_rest = np.bincount(data.u_groups, weights=every, minlength=count)
+        groups = len(np.unique(data.u_groups))
+        influence += _left_out(on_rest.astype(np.float64), of_rest.astype(np.float64), groups)
     return influence / data.share
 
 
@@ -317,8 +325,12 @@ def _rounded(effective: float) -> float:
     return round(effective, 9)
 
 
-def _small_sample(count: float) -> float:
-    return math.sqrt(count / (count - 1)) if count > 1 else 1.0
+def _left_out(influence: Floats, shares: Floats, groups: int) -> Floats:
+    """Return what leaving each group out moves, by the share that it has of all."""
+    if groups < 2:
+        return influence
+    moved: Floats = influence / (1 - shares) * math.sqrt((groups - 1) / groups)
+    return moved
 
 
 def _with_interval(

@@ -7,7 +7,9 @@ from autotune_platform.budgets.slots import Slots
 from autotune_platform.budgets.waiting import WaitingShares
 from autotune_platform.decks.capture.handing_over import CaptureHandover
 from autotune_platform.decks.capture.settings import CaptureRepository
+from autotune_platform.ledger.call_claims import CallClaimRepository
 from autotune_platform.ledger.compatible.chats import CompatibleChats
+from autotune_platform.ledger.compatible.chats_again import ChatsAgain
 from autotune_platform.ledger.token_repository import TokenRepository
 from autotune_platform.ledger.tokens import TokenService
 from autotune_platform.runtime import clients
@@ -44,6 +46,11 @@ class ChatApiParts(ApiParts, ModelCallParts):
         return CompatibleChats(
             calls=self.ledger_calls,
             connections=self.connection_repository,
+            again=ChatsAgain(
+                claims=CallClaimRepository(self.ledger_table),
+                rows=self.llm_rows,
+                texts=self.row_texts,
+            ),
             waiting=WaitingShares(slots=slots, of="chats"),
             listener=self.capture_handover,
             functions=self.environment.chat_functions,

@@ -150,10 +150,6 @@ class DeckErasureParts(SampleParts):
         )
 
 
-class SampleApiParts(ApiParts, SampleParts):
-    """What takes in samples of decks, and shows them."""
-
-
 class DeckApiParts(ApiParts, DeckParts, TaskParts):
     """What serves decks, their versions and their graders, and makes tasks of them."""
 

@@ -57,6 +57,12 @@ def propose(
     groups: Annotated[
         int | None, typer.Option(min=1, help="Draw so many groups of samples; all without it.")
     ] = None,
+    labels: Annotated[
+        int | None,
+        typer.Option(
+            min=50, help="Measure it at so many labels of each version, then at twice as many."
+        ),
+    ] = None,
     note: Annotated[str | None, typer.Option(help="What it is for.")] = None,
 ) -> None:
     """Propose a system prompt in place of the current one; nothing is asked yet."""
@@ -68,6 +74,7 @@ def propose(
         system_prompt=text_in(prompt),
         generator={"connectionId": connection, "model": model, "params": params},
         groups=groups,
+        labels=labels,
         note=note,
     )
     _show(invocation, made)
@@ -167,6 +174,7 @@ def _show(invocation: Invocation, found: PromptEdit) -> None:
         "by": f"version {found.candidate_version}",
         "model": found.generator.model,
         "inputs": found.inputs,
+        "measured at": f"{found.labels} labels of each version, then at twice as many",
         "run": found.run_id,
         "unfinished": found.unfinished and f"its run was {found.unfinished}",
         "look": found.look,

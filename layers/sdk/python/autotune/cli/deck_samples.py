@@ -23,7 +23,9 @@ from autotune.cli.progress import CountProgress
 from autotune.client import AutotuneError, InvalidInputError
 from autotune.client.deck_samples import encode_sample
 from autotune.client.submissions import submission_key
+from autotune.protocol.deck_sample_labels import NewLabelledSample
 from autotune.protocol.deck_samples import (
+    AddedLabels,
     BulkSamples,
     Collection,
     NewSample,
@@ -78,12 +80,14 @@ def add(
 ) -> None:
     """Add a file of samples and print their ids, one a line.
 
+    A line may have labels: what people said of the sample, for graders of the deck.
+
     Every line is checked before anything is sent. What the server refuses all the same is written
     to FILE.rejected.jsonl: mend and add that file. The same file adds nothing the second time
     within seven days, so after Ctrl-C or an error run the same command again.
     """
     with ExitStack() as kept:
-        lines = _SampleLines(file, kept, skip_invalid=skip_invalid)
+        lines = _SampleLines(file, kept, skip_invalid=skip_invalid, model=NewLabelledSample)
         kept.callback(lines.rejected.close)
         lines.check()
         progress = kept.enter_context(CountProgress("added", len(lines.numbers)))
@@ -100,7 +104,12 @@ def add(
             raise
         lines.reject(done.rejected)
     _show(invocation, done, lines.rejected)
-    raise typer.Exit(exit_codes.INCOMPLETE if lines.rejected.count else exit_codes.OK)
+    refused = done.labels.rejected if done.labels else []
+    for one in refused:
+        problem = FieldProblem(field=one.field, expected=one.expected)
+        note(str(InvalidLineError(lines.source, lines.numbers[one.line - 1], [problem])))
+    is_whole = not (lines.rejected.count or refused)
+    raise typer.Exit(exit_codes.OK if is_whole else exit_codes.INCOMPLETE)
 
 
 @command(app)
@@ -202,12 +211,20 @@ class _SampleLines:
         rejected: takes lines that are not stored.
     """
 
-    def __init__(self, stream: IO[bytes], kept: ExitStack, *, skip_invalid: bool) -> None:
+    def __init__(
+        self,
+        stream: IO[bytes],
+        kept: ExitStack,
+        *,
+        skip_invalid: bool,
+        model: type[NewSample] = NewSample,
+    ) -> None:
         self.source = "stdin" if stream.name == "<stdin>" else stream.name
         self.numbers: list[int] = []
         self.rejected = RejectedLines(Path(self.source).with_suffix(".rejected.jsonl"))
         self._stream = rereadable(stream, kept)
         self._skips = skip_invalid
+        self._model = model
 
     def check(self) -> None:
         """Read the file to its end; end the command where a line is wrong, unless they are skipped.
@@ -217,7 +234,7 @@ class _SampleLines:
         """
         for number, raw in self._lines():
             try:
-                _sample_in(raw)
+                _sample_in(raw, self._model)
             except InvalidInputError as error:
                 fault = InvalidLineError(self.source, number, error.errors)
                 if not self._skips:
@@ -252,7 +269,7 @@ def _may_pass(error: AutotuneError | KeyboardInterrupt) -> bool:
     return isinstance(error, KeyboardInterrupt) or exit_code_of(error) == exit_codes.UNAVAILABLE
 
 
-def _sample_in(raw: bytes) -> None:
+def _sample_in(raw: bytes, model: type[NewSample]) -> None:
     """Check a line.
 
     Raises:
@@ -260,7 +277,7 @@ def _sample_in(raw: bytes) -> None:
     """
     fields = parse_object(raw)
     try:
-        sample = NewSample.model_validate(fields)
+        sample = model.model_validate(fields)
     except ValidationError as error:
         raise InvalidInputError.of(error) from error
     pair = sample.input is not None and sample.output is not None
@@ -273,12 +290,27 @@ def _sample_in(raw: bytes) -> None:
 def _show(invocation: Invocation, done: BulkSamples, rejected: RejectedLines) -> None:
     _note_rejected(rejected)
     if invocation.as_json:
-        rest = {"rejectedLines": rejected.count}
+        rest: dict[str, Any] = {"rejectedLines": rejected.count}
+        if done.labels is not None:
+            rest["labels"] = done.labels.model_dump(by_alias=True, mode="json")
         invocation.show_json({"accepted": done.accepted, "sampleIds": done.sample_ids, **rest})
         return
     for sample_id in done.sample_ids:
         typer.echo(sample_id)
     note(f"added {done.accepted}")
+    if done.labels is not None:
+        note(_told(done.labels))
+
+
+def _told(labels: AddedLabels) -> str:
+    found = {
+        "said before": labels.repeated,
+        "not blind": labels.not_blind,
+        "of held-out samples that were not drawn": labels.chosen,
+        "refused": len(labels.rejected),
+    }
+    rest = [f"{number} {what}" for what, number in found.items() if number]
+    return "; ".join([f"labels added {labels.accepted}", *rest])
 
 
 def _note_rejected(rejected: RejectedLines) -> None:

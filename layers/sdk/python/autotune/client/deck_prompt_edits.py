@@ -23,6 +23,7 @@ def propose_prompt(
     generator: wire.PromptGenerator | Mapping[str, Any],
     groups: int | None = None,
     split: Split | NotGiven | None = not_given,
+    labels: int | None = None,
     base_version: int | None = None,
     note: str | None = None,
     **options: Unpack[CallOptions],
@@ -34,6 +35,8 @@ def propose_prompt(
             "…", "params": {"maxTokens": 500}}``.
         groups: how many groups of samples are drawn by chance; all of them unless given.
         split: ``holdout`` unless given, which alone can show an effect; None for both halves.
+        labels: at how many labels of each version it is measured first, then at twice as many, and
+            so on; 50 unless given. It is fixed now, because labels can be read while they come.
         base_version: the version that it is to replace, which has to be the current one still.
 
     Raises:
@@ -48,6 +51,7 @@ def propose_prompt(
         system_prompt=system_prompt,
         generator=fields_of(generator),
         groups=groups,
+        labels=labels,
         base_version=base_version,
         note=note,
     )

@@ -88,7 +88,8 @@ def upload_samples(
     an error, the same samples with the same key add only what is missing.
 
     Args:
-        samples: as ``add`` takes them.
+        samples: as ``add`` takes them; each may have ``labels``, a list of ``{"grader", "score",
+            "rater", "explanation", "selection"}`` with a level or ``"not_applicable"`` as score.
         idempotency_key: the same one adds nothing the second time, for seven days.
         on_progress: is called with what came of all samples so far.
 
@@ -241,17 +242,29 @@ def encode_sample(sample: wire.NewSample | Mapping[str, Any], *, place: str) -> 
 def _packed(samples: NewSamples, *, most: int) -> Iterator[_Lines]:
     """Yield bodies of so many lines and bytes as they fill, ``most`` lines each."""
     lines: list[bytes] = []
-    size = taken = 0
+    size = taken = labels = 0
     for sample in samples:
         line = encode_sample(sample, place=f"samples[{taken}]")
-        if lines and (len(lines) == most or size + len(line) > BATCH_BYTES_TARGET):
+        more = _labels_of(sample)
+        is_full = len(lines) == most or labels + more > limits.MAX_BULK_LABELS
+        if lines and (is_full or size + len(line) > BATCH_BYTES_TARGET):
             yield _Lines(taken - len(lines), len(lines), b"\n".join(lines))
-            lines, size = [], 0
+            lines, size, labels = [], 0, 0
         lines.append(line)
         size += len(line) + 1
+        labels += more
         taken += 1
     if lines:
         yield _Lines(taken - len(lines), len(lines), b"\n".join(lines))
+
+
+def _labels_of(sample: wire.NewSample | Mapping[str, Any]) -> int:
+    """Return how many labels a sample comes with; what is no list is refused where it is read."""
+    if isinstance(sample, wire.NewSample):
+        given = getattr(sample, "labels", ())
+    else:
+        given = sample.get("labels", ())
+    return len(given) if isinstance(given, list | tuple) else 0
 
 
 def _joined(done: wire.BulkSamples, more: wire.BulkSamples, *, offset: int) -> wire.BulkSamples:
@@ -260,6 +273,22 @@ def _joined(done: wire.BulkSamples, more: wire.BulkSamples, *, offset: int) -> w
         accepted=done.accepted + more.accepted,
         sample_ids=[*done.sample_ids, *more.sample_ids],
         rejected=[*done.rejected, *rejected],
+        labels=_labels_joined(done.labels, more.labels, offset=offset),
+    )
+
+
+def _labels_joined(
+    done: wire.AddedLabels | None, more: wire.AddedLabels | None, *, offset: int
+) -> wire.AddedLabels | None:
+    if more is None:
+        return done
+    before = done or wire.AddedLabels(accepted=0, repeated=0, not_blind=0, chosen=0, rejected=[])
+    return wire.AddedLabels(
+        accepted=before.accepted + more.accepted,
+        repeated=before.repeated + more.repeated,
+        not_blind=before.not_blind + more.not_blind,
+        chosen=before.chosen + more.chosen,
+        rejected=[*before.rejected, *_moved(more.rejected, offset)],
     )
 
 

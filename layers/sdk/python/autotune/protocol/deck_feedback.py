@@ -24,7 +24,7 @@ TruthSource = Literal["adjudicated", "median", "one_rating", "keyed_hash"]
 
 RatingTask = Literal["rating", "adjudication"]
 
-_Explanation = Annotated[
+RatingExplanation = Annotated[
     types.Text, StringConstraints(max_length=limits.MAX_RATING_EXPLANATION_CHARACTERS)
 ]
 
@@ -38,7 +38,7 @@ class Judged(types.RequestModel):
 
     score: Level | None = None
     does_not_apply: bool = False
-    explanation: _Explanation = ""
+    explanation: RatingExplanation = ""
     version: VersionNumber | None = None
 
     @model_validator(mode="after")
@@ -179,11 +179,14 @@ class SampleToRate(types.ResponseModel):
 
     Attributes:
         messages: what the model was given, as OpenAI has it.
+        prompt_withheld: whether the system prompt is left out of these, because the response was
+            generated for an edit of it, which compares two.
         response: the message that it answered with.
     """
 
     id: str
     messages: list[dict[str, Any]]
+    prompt_withheld: bool = False
     response: dict[str, Any]
 
 

@@ -52,6 +52,9 @@ class CreatePromptEditRequest(types.RequestModel):
         groups: how many groups of samples are drawn by chance; all of them where it is left out.
         split: only inputs of this half; those of the held-out half alone can show an effect.
             ``null`` for both.
+        labels: at how many drawn labels of each version it is measured first; then at twice as
+            many, and so on, up to all responses. It is fixed now, because labels can be read while
+            they come.
     """
 
     system_prompt: SystemPrompt
@@ -59,6 +62,10 @@ class CreatePromptEditRequest(types.RequestModel):
     generator: PromptGenerator
     groups: Annotated[int, Field(ge=1, le=limits.MAX_PROMPT_EDIT_INPUTS, strict=True)] | None = None
     split: Split | None = "holdout"
+    labels: Annotated[
+        int,
+        Field(ge=limits.LEAST_PROMPT_EDIT_LABELS, le=limits.MAX_PROMPT_EDIT_INPUTS, strict=True),
+    ] = limits.LEAST_PROMPT_EDIT_LABELS
     note: Note = ""
 
     @field_validator("system_prompt")
@@ -129,7 +136,8 @@ class PromptArm(types.ResponseModel):
     Attributes:
         answered: held-out inputs that have a response under this version; the rest were refused,
             came empty, failed or were deleted.
-        labels: responses with a drawn level of people, given blind after the run began.
+        labels: responses with a drawn level of people, given blind after the run began; of the
+            first so many that were planned.
         outside_commonest: of these, how many have another level than the commonest.
         judged: the others that the judge alone has judged.
         unjudged: responses that the judge has not judged; where there is one, labels alone count.
@@ -186,7 +194,9 @@ class PromptEdit(types.ResponseModel):
             is not the current one before the edit is accepted.
         inputs: samples whose inputs are answered, drawn when the first run began.
         run_id: the latest run; ``unfinished`` is how that ended, where it did not come to an end.
-        look: number of the latest look at its labels: each time that it is measured spends one.
+        labels: at how many labels of each version it is measured first, then at twice as many.
+        look: number of the look at which its figures were made, among those of all edits of the
+            deck. The first is spent with the first run; each further showing spends one more.
         effects: what was measured then, by grader; of graders that are not active any more, what
             they said last where that was worse.
         consented: whether a person wanted it although the figures do not speak for it.
@@ -201,6 +211,7 @@ class PromptEdit(types.ResponseModel):
     generator: PromptGenerator
     groups: int | None = None
     split: Split | None = None
+    labels: int = limits.LEAST_PROMPT_EDIT_LABELS
     note: str = ""
     inputs: int = 0
     run_id: str | None = None

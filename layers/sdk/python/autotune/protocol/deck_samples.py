@@ -137,6 +137,25 @@ class RejectedLine(types.ResponseModel):
     expected: str
 
 
+class AddedLabels(types.ResponseModel):
+    """What came of labels that stored lines of an upload had; each is counted once.
+
+    Attributes:
+        accepted: labels that were stored.
+        repeated: labels that say what the rater had said already.
+        not_blind: of those that were stored, how many are not blind; see ``BulkFeedback``.
+        chosen: of those that were stored, how many are of held-out samples that were not drawn:
+            they count for no agreement.
+        rejected: labels that were not stored, each with its first fault; their samples were.
+    """
+
+    accepted: int
+    repeated: int
+    not_blind: int
+    chosen: int
+    rejected: list[RejectedLine]
+
+
 class BulkSamples(types.ResponseModel):
     """What came of an upload: each of its lines that is not empty is in one of the two.
 
@@ -144,8 +163,10 @@ class BulkSamples(types.ResponseModel):
         accepted: how many lines were stored.
         sample_ids: their samples, in the order of the lines.
         rejected: the lines that were not, each with its first fault.
+        labels: what came of labels in the stored lines; null where there were none.
     """
 
     accepted: int
     sample_ids: list[str]
     rejected: list[RejectedLine]
+    labels: AddedLabels | None = None

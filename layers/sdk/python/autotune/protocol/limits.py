@@ -436,6 +436,9 @@ MAX_LEVELS_RUBRIC_BYTES = 100_000
 MAX_SAMPLES, MAX_BULK_SAMPLES = 100, 1_000
 """Most samples in one request, and most lines of one upload."""
 
+MAX_SAMPLE_LABELS, MAX_BULK_LABELS = 100, 1_000
+"""Most labels in a line of an upload of samples, and in all of its lines."""
+
 MAX_SAMPLE_BYTES, MAX_SAMPLE_VALUES, MAX_SAMPLE_MESSAGES = 1_000_000, 10_000, 1_000
 """Largest sample as compact JSON, most JSON values of one, and most messages of its request."""
 
@@ -473,6 +476,9 @@ as long as before a rubric may become by one edit."""
 
 MAX_PROMPT_EDIT_INPUTS = 1_000
 """Most inputs that are answered for one edit of a system prompt."""
+
+LEAST_PROMPT_EDIT_LABELS = 50
+"""Fewest labels of each version at which an edit of a system prompt can be measured first."""
 
 MAX_EDIT_COMPARED_SAMPLES = 2_000
 """Most labelled samples that an edit's words are compared with."""

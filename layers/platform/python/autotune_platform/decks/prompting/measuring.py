@@ -1,8 +1,10 @@
 """What an edit of the system prompt does to responses: corrected means, compared in pairs by group.
 
 Both prompts' responses are by one model, of the same held-out inputs, and have labels that were
-drawn, given blind, and given after the run began. Each time that figures are made, a look is spent
-in the write that stores them; too few labels or responses spend nothing, and give no figure.
+drawn, given blind, and given after the run began. Figures are of the first so many labels, of a
+number that was fixed before there were any, or of twice as many, and so on: labels can be read
+while they come, and whoever stops at a good moment would find an effect where there is none. A look
+is spent in the write that stores figures; too few labels or responses spend nothing, and give none.
 """
 
 from collections.abc import Collection, Sequence
@@ -20,7 +22,7 @@ from autotune_platform.decks.labels.models import Truth
 from autotune_platform.decks.labels.repository import LabelRepository
 from autotune_platform.decks.models import DeckGrader, GraderVersion, Sample
 from autotune_platform.decks.prompting.missing import missing_because
-from autotune_platform.decks.prompting.models import PromptEdit, PromptLook
+from autotune_platform.decks.prompting.models import PromptEdit, stage_of
 from autotune_platform.decks.prompting.service import PromptEditService
 from autotune_platform.decks.results import ResultRepository
 from autotune_platform.decks.sample_repository import SampleRepository
@@ -117,12 +119,14 @@ class PromptMeasuring:
             raise ConflictError("no grader of this deck is active; activate one first")
         now, answered = self.clock.now(), self._answered(edit)
         looks = self.edits.edits.looks(edit)
-        number = looks.next_number(edit.started_at)
+        compared = [self._compared(one, edit, answered) for one in graders]
+        stage = max(1, *(one.stage for one in compared))
+        number, spent = looks.measured(edit.id, now, stage=stage)
         # The level of a look is shared by all graders: one of them may say better by chance.
         confidence = 1 - (1 - confidence_of_look(number)) / len(graders)
         effects = []
-        for one in graders:
-            effect = self._effect(one, current[one.id], edit, answered, confidence)
+        for one, of_grader in zip(graders, compared, strict=True):
+            effect = self._effect(one, current[one.id], edit, of_grader, confidence)
             if effect.outcome != "insufficient":
                 self.held_out.spend(one, current[one.id])
             effects.append(effect)
@@ -135,7 +139,6 @@ class PromptMeasuring:
                 "revision": edit.revision + 1,
             }
         )
-        spent = looks.after(PromptLook(at=now, edit_id=edit.id))
         writes = [self.edits.edits.spent(deck_id, looks, spent)] if is_seen else []
         if not self.edits.edits.change(edit, after, *writes):
             raise ConflictError(f"edit {edit.id} changed at the same time; read it again")
@@ -156,21 +159,44 @@ class PromptMeasuring:
             pairs=[(there[old], there[new]) for old, new in ids if {old, new} <= there.keys()],
         )
 
+    def _compared(self, grader: DeckGrader, edit: PromptEdit, answered: _Answered) -> "_Compared":
+        """Return the pairs that a grader compares, and the labels at the latest planned number."""
+        assert edit.started_at is not None, "its responses are there"
+        pairs = self._unsaid(grader, answered.pairs, edit.started_at)
+        arms = [{pair[place].id for pair in pairs} for place in (0, 1)]
+        rated = [
+            sorted(
+                (one for one in self.labels.truths_of(grader.id, ids).values() if one.was_drawn),
+                key=_moment,
+            )
+            for ids in arms
+        ]
+        labelled = min(map(len, rated))
+        stage, reached = stage_of(labelled, planned=edit.labels, of_all=len(pairs))
+        counted = [some[: reached or edit.labels] for some in rated]
+        return _Compared(answered, pairs, counted, stage)
+
     def _effect(
         self,
         grader: DeckGrader,
         version: GraderVersion,
         edit: PromptEdit,
-        answered: _Answered,
+        compared: "_Compared",
         confidence: float,
     ) -> wire.PromptEffect:
-        assert edit.started_at is not None, "its responses are there"
-        pairs = self._unsaid(grader, answered.pairs, edit.started_at)
+        answered, pairs = compared.answered, compared.pairs
         out = len(answered.pairs) - len(pairs)
         counts = answered.old - out, answered.new - out
         because = missing_because(answered.drawn, len(pairs), old=counts[0], new=counts[1])
         old, new = (
-            self._arm(grader, version, [pair[place] for pair in pairs], edit.arms[place], had)
+            self._arm(
+                grader,
+                version,
+                [pair[place] for pair in pairs],
+                compared.rated[place],
+                edit.arms[place],
+                had,
+            )
             for place, had in ((0, answered.old), (1, answered.new))
         )
         means = old.mean(confidence), new.mean(confidence)
@@ -185,7 +211,8 @@ class PromptMeasuring:
             outcome="insufficient",
             insufficient_because=because,
         )
-        if because is not None or not all(one.labels.is_sufficient for one in means):
+        is_reached = compared.stage > 0 and all(one.labels.is_sufficient for one in means)
+        if because is not None or not is_reached:
             return shown
         change = corrected_difference(
             (old.labelled, old.unlabelled), (new.labelled, new.unlabelled), confidence=confidence
@@ -215,14 +242,15 @@ class PromptMeasuring:
         grader: DeckGrader,
         version: GraderVersion,
         samples: Sequence[Sample],
+        rated: Sequence[Truth],
         arm: int,
         answered: int,
     ) -> _Arm:
         by_id = {one.id: one for one in samples}
-        rated = self.labels.truths_of(grader.id, by_id)
-        left = (self.labels.skipped(grader.id) & by_id.keys()) - rated.keys()
-        drawn = {id_: one for id_, one in rated.items() if one.counts}
-        opened = sum(one.is_open for one in rated.values())
+        skipped = self.labels.skipped(grader.id) & by_id.keys()
+        left = skipped - self.labels.truths_of(grader.id, skipped).keys()
+        drawn = {one.sample_id: one for one in rated if one.counts}
+        opened = sum(one.is_open for one in rated)
         truths = [one for one in drawn.values() if one.state == "settled"]
         places = ((grader.id, version.version, one) for one in by_id)
         scores = {
@@ -245,6 +273,26 @@ class PromptMeasuring:
             judged=len(scores.keys() - drawn.keys()),
             unjudged=unjudged,
         )
+
+
+@dataclass(frozen=True)
+class _Compared:
+    """What one grader compares.
+
+    Attributes:
+        pairs: of which nobody said anything before.
+        rated: of each version, what was drawn and said first, as many as were planned.
+        stage: how many planned numbers of labels are reached, 0 for none.
+    """
+
+    answered: _Answered
+    pairs: Pairs
+    rated: Sequence[Sequence[Truth]]
+    stage: int
+
+
+def _moment(truth: Truth) -> tuple[datetime, str]:
+    return truth.first_at or truth.updated_at, truth.sample_id
 
 
 def _still_worse(edit: PromptEdit, measured: Collection[str]) -> list[wire.PromptEffect]:

@@ -40,6 +40,7 @@ from autotune_platform.runtime.errors import (
     TooManyEntitiesError,
 )
 from autotune_platform.runtime.parts import part
+from autotune_platform.storage.transactions import Write
 
 
 @dataclass(frozen=True)
@@ -107,6 +108,7 @@ class PromptEditService:
             generator=request.generator,
             groups=request.groups,
             split=request.split,
+            labels=request.labels,
             note=request.note,
             created_at=self.clock.now(),
             created_by=caller.principal_id,
@@ -184,7 +186,7 @@ class PromptEditService:
                 "sources": [one.sample.id for one in planned.drawn.sources],
                 "unusable": planned.drawn.unusable,
             }
-        named = self._changed(edit, changes)
+        named = self._changed(edit, changes, *self._first_look(edit))
         sources = [one.sample.id for one in planned.drawn.sources]
         try:
             self.runs.add(run, sources, idempotency_key=None)
@@ -302,9 +304,17 @@ class PromptEditService:
             return after
         return self.edits.require(edit.deck_id, edit.id)
 
-    def _changed(self, edit: PromptEdit, changes: dict[str, Any]) -> PromptEdit:
+    def _first_look(self, edit: PromptEdit) -> list[Write]:
+        """Return what spends the look of an edit whose responses are made for the first time."""
+        if edit.started_at is not None:
+            return []
+        looks = self.edits.looks(edit)
+        spent = looks.begun(edit.id, self.clock.now())
+        return [] if spent is looks else [self.edits.spent(edit.deck_id, looks, spent)]
+
+    def _changed(self, edit: PromptEdit, changes: dict[str, Any], *others: Write) -> PromptEdit:
         after = edit.model_copy(update={**changes, "revision": edit.revision + 1})
-        if not self.edits.change(edit, after):
+        if not self.edits.change(edit, after, *others):
             raise ConflictError(f"edit {edit.id} changed at the same time; read it again")
         return after
 

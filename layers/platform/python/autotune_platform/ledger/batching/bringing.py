@@ -13,6 +13,16 @@ from autotune_platform.ledger.batch_rows import BatchRows, portions
 from autotune_platform.ledger.batching.custom_ids import row_of
 from autotune_platform.ledger.batching.fetching import end_of, result_name
 from autotune_platform.ledger.batching.files import JobFiles
+from autotune_platform.ledger.batching.guarding import (
+    KILLED,
+    MOST_KILLERS,
+    READ,
+    RESERVED_SECONDS,
+    is_careful,
+    is_killer,
+    key_of,
+    named_in,
+)
 from autotune_platform.ledger.batching.stepping import (
     Advanced,
     Desk,
@@ -66,18 +76,86 @@ class JobResults:
         """Store rows' results until all are, or there is no more time."""
         state = state_of(batch)
         while state.source < len(state.sizes):
-            if seconds_left() < _SPARE_SECONDS:
+            if state.killers >= MOST_KILLERS:
+                logger.error("results given up", batch_id=batch.id, killers=state.killers)
+                self.remaining.refuse(batch, KILLED, more_attempts=False)
+                return Advanced(self.desk.store(batch, phase="cleaning", job={"tries": 0, **READ}))
+            spare = RESERVED_SECONDS if is_careful(state) else _SPARE_SECONDS
+            if seconds_left() < spare:
                 return Advanced(batch, 1)
-            batch = self._ingest_some(batch, connection)
+            if state.offset >= state.sizes[state.source]:
+                batch = self.desk.store(batch, job={"source": state.source + 1, "offset": 0})
+            elif is_careful(state):
+                batch = self._ingest_each(batch, connection, seconds_left)
+            else:
+                batch = self._ingest_some(batch, connection)
             state = state_of(batch)
         return self._finish(batch, connection)
+
+    def _ingest_each(
+        self, batch: Batch, connection: Connection, seconds_left: Callable[[], float]
+    ) -> Batch:
+        """Store the next rows line by line, each noted before it is read."""
+        begun = at = state_of(batch).offset
+        source, size = state_of(batch).source, state_of(batch).sizes[state_of(batch).source]
+        rows = 0
+        for count, (place, raw) in enumerate(
+            self.files.lines(batch.id, result_name(source), begun), 1
+        ):
+            is_hopeless = state_of(batch).killers >= MOST_KILLERS
+            if is_hopeless or seconds_left() < RESERVED_SECONDS:
+                return batch
+            if raw is None or raw.strip():
+                batch = self._ingest_one(batch, connection, raw, at, place)
+                rows += 1
+            at = place
+            if (
+                rows >= CHECKPOINT_ROWS
+                or count >= CHECKPOINT_LINES
+                or place - begun >= CHECKPOINT_BYTES
+            ):
+                break
+        else:
+            at = size
+        # As many were read as those steps read together that were lost.
+        return self.desk.store(batch, job={"offset": at, **READ})
+
+    def _ingest_one(
+        self, batch: Batch, connection: Connection, raw: bytes | None, at: int, place: int
+    ) -> Batch:
+        """Store what a line says, or that steps are killed at it, and that it is read."""
+        state = state_of(batch)
+        key = key_of(state, at)
+        if is_killer(state, key):
+            named = named_in(raw or b"")
+            found: dict[_Named, Outcome] = {} if named is None else {named: KILLED}
+            logger.error("line is not read", batch_id=batch.id, line=key, row=named and named[0])
+        else:
+            batch = self.desk.store(batch, job={"at_hand": key})
+            line = (
+                self.desk.provider(batch).line(raw, self._key(batch, connection)) if raw else None
+            )
+            named = row_of(line.custom_id) if line else None
+            found = {named: line.outcome} if line and named else {}
+        others = self._store_all(batch, connection, found)
+        left = {other: kills for other, kills in state.suspects.items() if other != key}
+        noted = {
+            "at_hand": None,
+            "suspects": left,
+            "killers": state.killers + is_killer(state, key),
+            "offset": place,
+            "strange": state.strange + (others if found else 1),
+            "stored": state.stored + len(found) - others,
+        }
+        return self.desk.store(batch, job=noted)
+
+    def _key(self, batch: Batch, connection: Connection) -> str | None:
+        return self.desk.session(connection, batch).key
 
     def _ingest_some(self, batch: Batch, connection: Connection) -> Batch:
         """Store the next rows of the present results, and note how far that is."""
         state = state_of(batch)
-        if state.offset >= state.sizes[state.source]:
-            return self.desk.store(batch, job={"source": state.source + 1, "offset": 0})
-        key = self.desk.session(connection, batch).key
+        key = self._key(batch, connection)
         provider = self.desk.provider(batch)
         found: dict[_Named, Outcome] = {}
         offset, strange, count = state.offset, 0, 0
@@ -105,6 +183,7 @@ class JobResults:
             "offset": offset,
             "strange": state.strange + strange + others,
             "stored": state.stored + len(found) - others,
+            "lost_steps": 0,
         }
         return self.desk.store(batch, job=noted)
 
@@ -154,7 +233,7 @@ class JobResults:
                 self.desk.pause(connection, outcome)
             self.ends.put_back(row)
         else:
-            more_attempts = not is_unwanted
+            more_attempts = not is_unwanted and outcome is not KILLED
             self.ends.refused(row, outcome, more_attempts=more_attempts, key_version=version)
 
     def _finish(self, batch: Batch, connection: Connection) -> Advanced:

@@ -6,10 +6,16 @@ from typing import Self
 from autotune.protocol.llm_requests import LlmErrorCode
 from autotune.protocol.problems import FieldProblem
 from autotune_platform.ledger.calls import Refusal
-from autotune_platform.runtime.errors import AutotuneError, NotFoundError
+from autotune_platform.runtime.errors import AutotuneError, ConflictError, NotFoundError
 
 NOT_TO_REPEAT = frozenset(
-    {"answer_too_large", "connection_refused", "outcome_unclear", "provider_account"}
+    {
+        "answer_deleted",
+        "answer_too_large",
+        "connection_refused",
+        "outcome_unclear",
+        "provider_account",
+    }
 )
 """Codes after which a header keeps the openai package from another try: paid, or of no use."""
 
@@ -38,6 +44,13 @@ class ModelNotFoundError(NotFoundError):
             f"no model {said!r} for this token; expected {expected}",
             fields=[FieldProblem(field="model", expected=expected)],
         )
+
+
+class AnswerGoneError(ConflictError):
+    """The same was answered before, and the answer is deleted."""
+
+    code = "answer_deleted"
+    title = "The answer is deleted"
 
 
 class AnswerTooLargeToPassError(AutotuneError):

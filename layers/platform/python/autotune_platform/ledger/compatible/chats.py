@@ -17,6 +17,7 @@ from autotune_platform.ledger.compatible.chat_refusals import (
     ModelNotFoundError,
     NoAnswerError,
 )
+from autotune_platform.ledger.compatible.chats_again import AnsweredBefore, ChatsAgain
 from autotune_platform.ledger.compatible.chunks import as_events
 from autotune_platform.ledger.connection_repository import ConnectionRepository
 from autotune_platform.ledger.models import Connection, Row
@@ -43,11 +44,15 @@ class Listener(Protocol):
 
 @dataclass(frozen=True)
 class Passed:
-    """What a program is answered: JSON, or events of a stream; ``request_id`` is the ledger's."""
+    """What a program is answered: JSON, or events of a stream; ``request_id`` is the ledger's.
+
+    ``is_replayed`` says that it was answered before, and nothing was asked.
+    """
 
     content: str
     media_type: str
     request_id: str
+    is_replayed: bool = False
 
 
 @part
@@ -61,6 +66,7 @@ class CompatibleChats:
 
     calls: LedgerCalls
     connections: ConnectionRepository
+    again: ChatsAgain
     waiting: WaitingShares
     listener: Listener
     functions: int | None = None
@@ -74,14 +80,19 @@ class CompatibleChats:
         *,
         deck_id: str | None,
         labels: Mapping[str, str],
+        idempotency_key: str | None,
         seconds_left: Callable[[], float],
     ) -> Passed:
         """Return what the provider answers, as it does.
 
         Args:
+            idempotency_key: what the same has that is sent again, which is answered as before.
             seconds_left: for the provider's answer.
 
         Raises:
+            IdempotencyKeyReusedError: the key came before with another body.
+            CallUnderWayError: the same is being asked.
+            AnswerGoneError: the same was answered before, and the answer is deleted.
             ModelNotFoundError: the model is not one of the token's connection.
             InvalidRequestError: the provider has no such wire, or the body what it does not take.
             BudgetExhaustedError, TooManyRequestsError, UnavailableError: nothing was asked.
@@ -104,22 +115,24 @@ class CompatibleChats:
             labels=labels,
             retention_days=token.retention_days,
         )
+        taking = None
+        if idempotency_key is not None:
+            found = self.again.find(caller.organization_id, idempotency_key, chat, asked)
+            if isinstance(found, AnsweredBefore):
+                return _passed(asked, found.response, found.request_id, is_replayed=True)
+            taking = found
         most = self._most_at_once(caller)
         with self.waiting.place(caller.organization_id, seconds_left(), most=most) as has_place:
             if not has_place:
                 raise _too_many(most)
-            row, outcome = self.calls.pass_on(caller, chat, seconds_left=seconds_left)
+            row, outcome = self.calls.pass_on(
+                caller, chat, seconds_left=seconds_left, taking=taking
+            )
         if isinstance(outcome, Refusal):
             raise NoAnswerError(outcome, request_id=row.id)
         response = outcome.document or {}
         self.listener.answered(row)
-        passed = _passed(asked, response, row.id)
-        if len(json.dumps(passed.content, ensure_ascii=False).encode()) > _MOST_ANSWER_BYTES:
-            raise AnswerTooLargeToPassError(
-                f"the answer has over {_MOST_ANSWER_BYTES} bytes; "
-                f"GET /api/v1/llm-requests/{row.id} has it"
-            )
-        return passed
+        return _passed(asked, response, row.id)
 
     def models(self, token: Token) -> list[dict[str, Any]]:
         """Return the models of a token's connection whose price is known, as OpenAI lists them."""
@@ -180,9 +193,22 @@ def _too_many(most: int) -> TooManyRequestsError:
     )
 
 
-def _passed(asked: ChatBody, response: Mapping[str, Any], request_id: str) -> Passed:
+def _passed(
+    asked: ChatBody, response: Mapping[str, Any], request_id: str, *, is_replayed: bool = False
+) -> Passed:
+    """Return an answer in the form that is asked for.
+
+    Raises:
+        AnswerTooLargeToPassError: the ledger has it.
+    """
     if asked.is_streamed:
-        events = as_events(response, with_usage=asked.with_usage)
-        return Passed(events, "text/event-stream", request_id)
-    content = json.dumps(response, separators=(",", ":"), ensure_ascii=False)
-    return Passed(content, "application/json", request_id)
+        content, media_type = as_events(response, with_usage=asked.with_usage), "text/event-stream"
+    else:
+        content = json.dumps(response, separators=(",", ":"), ensure_ascii=False)
+        media_type = "application/json"
+    if len(json.dumps(content, ensure_ascii=False).encode()) > _MOST_ANSWER_BYTES:
+        raise AnswerTooLargeToPassError(
+            f"the answer has over {_MOST_ANSWER_BYTES} bytes; "
+            f"GET /api/v1/llm-requests/{request_id} has it"
+        )
+    return Passed(content, media_type, request_id, is_replayed)
