@@ -20,7 +20,16 @@ from local.proxy import Connection, LoopbackProxy, Message
 
 _SERVICE = re.compile(r"Credential=[^/]+/\d{8}/[^/]+/([a-z0-9-]+)/aws4_request")
 _API_PATH = re.compile(r"^[A-Z]+ \S*/_aws/execute-api/")
-TABLES = ("Registry", "Completions", "Deliveries", "Budgets", "Ledger", "Decks", "Audit")
+TABLES = (
+    "Registry",
+    "Completions",
+    "Deliveries",
+    "Budgets",
+    "Ledger",
+    "Decks",
+    "Apprentice",
+    "Audit",
+)
 _WRITES = frozenset({"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"})
 _READ_UNIT_BYTES = 4_096
 _SQS_REQUEST_BYTES = 65_536

@@ -145,6 +145,8 @@ DECKS = TableSchema(
     ],
     has_stream=True,
 )
+# Lists are partitions of their own: a task has its organisation's, and its configurations have its.
+APPRENTICE = TableSchema()
 # Graders' limits and circuits at work: short-lived, and written by grading alone.
 BUDGETS = TableSchema()
 # Entries expire long after their export; no role of the app may delete them.

@@ -13,6 +13,7 @@ from infra.constructs.encrypted_table import EncryptedTable
 from infra.constructs.export_bucket import ExportBucket
 from infra.constructs.ledger_bucket import LedgerBucket
 from infra.tables import (
+    APPRENTICE,
     AUDIT,
     BUDGETS,
     COMPLETIONS,
@@ -48,6 +49,7 @@ class DataStack(Stack):
         self.audit = self._table("Audit", AUDIT, keeps_data=keeps_data)
         self.ledger = self._table("Ledger", LEDGER, keeps_data=keeps_data)
         self.decks = self._table("Decks", DECKS, keeps_data=keeps_data)
+        self.apprentice = self._table("Apprentice", APPRENTICE, keeps_data=keeps_data)
         self.audit_archive = AuditBucket(
             self, "AuditArchive", key=self.data_key, keeps_data=keeps_data
         )
@@ -72,6 +74,7 @@ class DataStack(Stack):
             self.audit,
             self.ledger,
             self.decks,
+            self.apprentice,
         ):
             self.export_value(table.table.table_name)
             self.export_value(table.table.table_arn)

@@ -53,6 +53,7 @@ class ObservabilityStack(DomainStack):
             "Deliveries": data.deliveries.table,
             "Budgets": data.budgets.table,
             "Decks": data.decks.table,
+            "Apprentice": data.apprentice.table,
             "Audit": data.audit.table,
             "Ledger": data.ledger.table,
         }

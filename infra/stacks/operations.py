@@ -86,6 +86,7 @@ class OperationsStack(DomainStack):
                 "LEDGER_BUCKET": data.ledger_texts.bucket.bucket_name,
                 "BUDGETS_TABLE": data.budgets.table.table_name,
                 "DECKS_TABLE": data.decks.table.table_name,
+                "APPRENTICE_TABLE": data.apprentice.table.table_name,
             },
         )
         for table in (
@@ -95,6 +96,7 @@ class OperationsStack(DomainStack):
             data.ledger,
             data.budgets,
             data.decks,
+            data.apprentice,
         ):
             table.grant_empty(function.function)
         data.registry.grant_read(function.function, "GetItem", keys="org_*")

@@ -10,6 +10,7 @@ from infra.constructs.alarms import AlarmTopic
 from infra.constructs.service_package import ServicePackage
 from infra.constructs.signed_api import Throttle
 from infra.stacks.access import AccessStack
+from infra.stacks.apprentice import ApprenticeStack
 from infra.stacks.audit import AuditStack
 from infra.stacks.compatible import CompatibleStack
 from infra.stacks.completions import CompletionsStack
@@ -89,6 +90,7 @@ class ServiceStack(Stack):
         ledger = LedgerStack(self, shared=shared, http=http)
         decks = DecksStack(self, shared=shared, http=http, ledger=ledger)
         CompatibleStack(self, shared=shared, http=http, ledger=ledger, decks=decks)
+        ApprenticeStack(self, shared=shared, http=http)
         operations = OperationsStack(self, shared=shared, completions=completions)
 
         http.api.open(

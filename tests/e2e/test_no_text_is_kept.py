@@ -31,7 +31,16 @@ from tests.support.traces import Places, leaks
 from tests.support.xray import Daemon
 
 MARKERS = {part: f"{part}mark{secrets.token_hex(8)}" for part in ("prompt", "response", "metadata")}
-TABLES = ("Registry", "Completions", "Budgets", "Deliveries", "Ledger", "Decks", "Audit")
+TABLES = (
+    "Registry",
+    "Completions",
+    "Budgets",
+    "Deliveries",
+    "Ledger",
+    "Decks",
+    "Apprentice",
+    "Audit",
+)
 KINDS_OF_PLACES = {"log", "execution", "history", "queue", "table", "trace"}
 # Does not compress: it outgrows its item.
 LARGE = "".join(chr(256 + one % 40_000) for one in array("H", secrets.token_bytes(800_000)))

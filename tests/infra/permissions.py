@@ -191,6 +191,11 @@ EXPECTED = {
     | found_in("Exports")
     | bucket("Exports", "DeleteObject", "GetObject")
     | start("ExportScores"),
+    "ApprenticeApi": API
+    | table("Apprentice", "GetItem", "Query", keys="apt_*")
+    | table("Apprentice", "DeleteItem", "PutItem", keys="apt_*")
+    | table("Apprentice", "GetItem", "Query", keys="org_*#tasks")
+    | table("Apprentice", "DeleteItem", "PutItem", "UpdateItem", keys="org_*#tasks"),
     "DecksApi": API
     | COUNTED_ENTITIES
     | table("Registry", "PutItem", keys="task_*")
@@ -425,6 +430,7 @@ EXPECTED = {
     | table("Ledger", "BatchWriteItem", "Query", "Scan")
     | table("Budgets", "BatchWriteItem", "Query", "Scan")
     | table("Decks", "BatchWriteItem", "Query", "Scan")
+    | table("Apprentice", "BatchWriteItem", "Query", "Scan")
     | found_in("Content")
     | bucket("Content", "DeleteObject")
     | bucket("LedgerTexts", "DeleteObject")

@@ -7,6 +7,7 @@ seen fails the run in which it is.
 from pathlib import Path
 
 from local.decisions import DECISIONS_FILE, read_decisions
+from tests.infra.reviewed_apprentice import OF_APPRENTICE, RARELY_CALLED_OF_APPRENTICE
 from tests.infra.reviewed_decks import OF_DECKS, RARELY_CALLED_OF_DECKS
 from tests.infra.reviewing import never, rare
 from tests.support.permissions import (
@@ -24,6 +25,7 @@ SILENT = {
 """Functions that are never seen to ask for a permission."""
 
 RARELY_CALLED = {
+    **RARELY_CALLED_OF_APPRENTICE,
     **RARELY_CALLED_OF_DECKS,
     "ContinueRun": "goes on with runs whose history is nearly full, after days",
     "ImportsApi": "makes, starts and shows imports of files (tests/component/ledger)",
@@ -581,7 +583,7 @@ _OF_TIMING_AND_FAILURES = (
         "Verification closes the circuit of a grader that was down.",
     ),
 )
-REVIEWED = (*_OF_SERVICES, *_OF_TIMING_AND_FAILURES, *OF_DECKS)
+REVIEWED = (*_OF_SERVICES, *_OF_TIMING_AND_FAILURES, *OF_APPRENTICE, *OF_DECKS)
 
 
 def compared_permissions(directory: Path) -> Comparison:

@@ -42,10 +42,10 @@ def test_dead_letters_and_failed_runs_call_a_person(aws):
         "LlmRowsUnpriced",
         "OldestDueBatchSeconds",
         "PlatformErrorPercent",
-        *["ReadThrottleEvents"] * 7,
+        *["ReadThrottleEvents"] * 8,
         "Throttles",
         "UnreservedConcurrentExecutions",
-        *["WriteThrottleEvents"] * 7,
+        *["WriteThrottleEvents"] * 8,
     ]
     [topic] = aws.service.find_resources(
         "AWS::SNS::Topic", {"Properties": {"DisplayName": "Autotune alarms"}}
@@ -82,7 +82,7 @@ def test_every_alarm_reaches_its_topic(aws):
         for name, each in resources.items()
         if each["Type"] == "AWS::CloudWatch::Alarm"
     }
-    assert len(alarms) == 80
+    assert len(alarms) == 82
     for name, alarm in alarms.items():
         assert alarm.get("ActionsEnabled", True), name
         (action,) = alarm["AlarmActions"]

@@ -20,7 +20,7 @@ def replica(table):
 
 def test_tables_are_encrypted_with_the_customer_key_and_recoverable(aws):
     tables = aws.data.find_resources(TABLE)
-    assert len(tables) == 7
+    assert len(tables) == 8
     for table in tables.values():
         properties = table["Properties"]
         assert properties["BillingMode"] == "PAY_PER_REQUEST"

@@ -55,6 +55,8 @@ ROUTES = {
     "POST /api/v1/llm-batches/{llmBatchId}/resolve": "ConnectionsApi",
     "ANY /api/v1/llm-tokens": "ConnectionsApi",
     "ANY /api/v1/llm-tokens/{proxy+}": "ConnectionsApi",
+    "ANY /api/v1/apprentice": "ApprenticeApi",
+    "ANY /api/v1/apprentice/{proxy+}": "ApprenticeApi",
     "ANY /api/v1/deck-capture": "DecksApi",
     "ANY /api/v1/deck-capture/{proxy+}": "DecksApi",
     "ANY /v1/chat/completions": "ChatApi",

@@ -8,6 +8,7 @@ import boto3
 
 from autotune_platform.access.secrets import SecretKind
 from infra.tables import (
+    APPRENTICE,
     AUDIT,
     BUDGETS,
     COMPLETIONS,
@@ -30,6 +31,7 @@ _TABLES = {
     "deliveries": DELIVERIES,
     "ledger": LEDGER,
     "decks": DECKS,
+    "apprentice": APPRENTICE,
 }
 QUEUES = ("high", "normal", "low")
 API_URL = "https://api.test"
@@ -94,6 +96,7 @@ def _make() -> dict[str, str]:
         "LEDGER_TABLE": "ledger",
         "LEDGER_BUCKET": "ledger",
         "DECKS_TABLE": "decks",
+        "APPRENTICE_TABLE": "apprentice",
         "PROVIDER_KEYS_KEY": kms.create_key()["KeyMetadata"]["KeyId"],
         "SUBMIT_LLM_BATCH_ARN": machines["submit_llm_batch"],
         "IMPORT_LLM_REQUESTS_ARN": machines["import_llm_requests"],

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 _BUCKETS = {"content": "Content", "exports": "Exports", "audit": "AuditArchive"}
@@ -35,12 +35,8 @@ class Asked(NamedTuple):
     @property
     def is_granted(self) -> bool:
         """Whether its role may."""
-        return any(
-            action == self.action
-            and fnmatchcase(self.resource, resource)
-            and (not keys or fnmatchcase(self.key, keys))
-            for action, resource, keys in _grants()[self.function]
-        )
+        keys = _keys_granted(self.function, self.action, self.resource)
+        return any(not one or fnmatchcase(self.key, one) for one in keys)
 
 
 class _Running:
@@ -117,6 +113,16 @@ def _grants() -> Mapping[str, set[tuple[str, str, str]]]:
     from tests.infra.permissions import EXPECTED, WITH_OIDC
 
     return EXPECTED | WITH_OIDC
+
+
+@lru_cache(10_000)
+def _keys_granted(function: str, action: str, resource: str) -> frozenset[str]:
+    """Return patterns of the keys at which a function may do something; one is empty for all."""
+    return frozenset(
+        keys
+        for of_action, of_resource, keys in _grants()[function]
+        if of_action == action and fnmatchcase(resource, of_resource)
+    )
 
 
 def _asked(

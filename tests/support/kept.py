@@ -1,6 +1,7 @@
 """Everything that a platform stores: items of tables and objects of buckets, by their keys."""
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple
@@ -26,14 +27,15 @@ class Kept(NamedTuple):
     @property
     def holdings(self) -> list[Holding]:
         """The kinds of data, of any domain, that it is of."""
-        return [holding for holding in _holdings() if holding.includes(self.place, self.key)]
+        return [one for one in _holdings()[self.place] if one.includes(self.place, self.key)]
 
     @property
     def is_as_described(self) -> bool:
         """Whether one domain says that it keeps this, and whether it goes by itself."""
-        if len(self.holdings) != 1:
+        holdings = self.holdings
+        if len(holdings) != 1:
             return False
-        (holding,) = self.holdings
+        (holding,) = holdings
         if self.item is None:
             return True
         expiry = self.item.get("expires_at")
@@ -60,5 +62,9 @@ def kept() -> Iterator[Kept]:
 
 
 @cache
-def _holdings() -> list[Holding]:
-    return [holding for holder in holders().values() for holding in holder.holds]
+def _holdings() -> dict[str, list[Holding]]:
+    by_place: defaultdict[str, list[Holding]] = defaultdict(list)
+    for holder in holders().values():
+        for holding in holder.holds:
+            by_place[holding.place].append(holding)
+    return by_place

@@ -39,6 +39,7 @@ _FUNCTIONS = {
     "/api/v1/llm-estimates": "functions.ledger.batches_api",
     "/api/v1/llm-budget": "functions.ledger.batches_api",
     "/api/v1/decks": "functions.decks.api",
+    "/api/v1/apprentice": "functions.apprentice.api",
     "/api/v1/deck-capture": "functions.decks.api",
     "/api/v1/deck-inbox": "functions.decks.feedback_api",
     "/api/v1/samples": "functions.decks.telemetry_api",

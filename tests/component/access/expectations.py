@@ -6,6 +6,7 @@ A line is a method and a path, and where a request has a second form, a word for
 from typing import Any
 
 from tests.component.access.prepared import ADDRESS, CALLER
+from tests.support.apprentice import configuration
 from tests.support.decks import RUBRIC, chat
 
 ROLES = ("training_operator", "grader_owner", "reviewer", "admin")
@@ -58,6 +59,13 @@ EXPECTED = {
     "GET /api/v1/graders/<grader_id>/health": "Oo-O",
     "GET /api/v1/graders/<grader_id>/stats": "Oo-O",
     "GET /api/v1/graders/<grader_id>/usage": "-o-O",
+    # A task of the apprentice holds prompts and examples, and spends money: as decks do.
+    "PUT /api/v1/apprentice/tasks/<task_name>": "O--O",
+    "GET /api/v1/apprentice/tasks": "O--O",
+    "GET /api/v1/apprentice/tasks/<task_name>": "O--O",
+    "DELETE /api/v1/apprentice/tasks/<task_name>": "O--O",
+    "GET /api/v1/apprentice/tasks/<task_name>/configurations": "O--O",
+    "GET /api/v1/apprentice/tasks/<task_name>/configurations/<version>": "O--O",
     # Decks hold prompts, samples and what judges said of them: for who may read completions.
     "GET /api/v1/deck-capture": "O--O",
     "PUT /api/v1/deck-capture": "---O",
@@ -305,6 +313,7 @@ BODIES: dict[str, dict[str, Any]] = {
     },
     "PATCH /api/v1/llm-connections/<connection_id>": {"name": "n"},
     "POST /api/v1/llm-connections/<connection_id>/verify": {"model": "m"},
+    "PUT /api/v1/apprentice/tasks/<task_name>": configuration("<connection_id>", model="m"),
     "PUT /api/v1/deck-capture": {"enabled": False},
     "POST /api/v1/llm-tokens": {"name": "n", "connectionId": "<connection_id>"},
     "POST /api/v1/llm-requests": _ASKED,
@@ -434,6 +443,7 @@ LISTED = {
     "GET /api/v1/llm-requests": "llm_request_id",
     "GET /api/v1/llm-batches": "llm_batch_id",
     "GET /api/v1/webhooks": "webhook_id",
+    "GET /api/v1/apprentice/tasks": "task_name",
     "GET /api/v1/decks": "deck_id",
     "GET /api/v1/unmatched-prompts": "unmatched_id",
     "GET /api/v1/ingest-urls": "ingest_url_id",

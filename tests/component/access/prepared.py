@@ -21,6 +21,7 @@ from autotune_platform.webhooks.models import Event
 from autotune_platform.wiring.grader_admin import GraderAdminParts
 from autotune_platform.wiring.ledger_api import LedgerApiParts
 from autotune_platform.wiring.publishing import PublisherParts
+from tests.support.apprentice import configuration
 from tests.support.compatible import BOUNDARY, form
 from tests.support.decks import RUBRIC, chat
 from tests.support.imports import jsonl, openai_line
@@ -94,6 +95,8 @@ class Prepared:
             return f"{new_id('igu')}-{'0' * 64}"
         if parameter == "version":
             return "1"
+        if parameter == "task_name" and owner == "unknown":
+            return new_id("apt")
         if owner == "unknown":
             return new_id(_KINDS.get(parameter, parameter.removesuffix("_id")))  # type: ignore[arg-type]
         key = (parameter, owner, used_by)
@@ -139,6 +142,15 @@ class Prepared:
     def _new_task(self, owner: str) -> str:
         body = {"name": "t", "graderId": self.id_of("grader_id", owner)}
         return str(self._create(self._admins[owner], "/api/v1/tasks", **body)["task"]["id"])
+
+    def _new_task_name(self, owner: str) -> str:
+        # It has the form of an id, so that none of them has another's name.
+        name = new_id("apt")
+        path = f"/api/v1/apprentice/tasks/{name}"
+        body = configuration(self.id_of("connection_id", owner), model="m")
+        answer = self.platform.call("PUT", path, body, api_key=self._admins[owner])
+        assert answer.status == 200, answer.text
+        return name
 
     def _new_deck(self, owner: str) -> str:
         body = {"name": "d", "systemPrompt": "s"}

@@ -15,6 +15,7 @@ from tests.judges.planted_samples import labelled
 from tests.support.deck_edits import EditedDeck
 from tests.support.deck_runs import items_of
 from tests.support.ledger import Ledger
+from tests.support.tables import SavedTables
 
 
 @pytest.fixture
@@ -141,34 +142,31 @@ def test_what_does_not_help_is_not_accepted_and_each_look_asks_for_more(deck: Ed
         assert deck.grader()["version"] == good["candidateVersion"]
 
 
-@pytest.mark.parametrize(
-    ("newly_positive", "scored", "asked"),
-    [
+def test_consent_is_asked_for_what_needs_it(deck: EditedDeck) -> None:
+    edit_id = deck.measure("good")["id"]
+    repository = EditRepository(Table("decks", clients.dynamodb()))
+    measured = SavedTables()
+    for newly_positive, scored, asked in (
         (0, 3, "2 more samples get a level to which the question does not apply; accept it"),
         (4, 1, "4 samples at -3 or -2 are newly called positive; accept it"),
         (4, 2, "positive, and 1 more samples get a level to which the question does not apply"),
-    ],
-)
-def test_consent_is_asked_for_what_needs_it(
-    deck: EditedDeck, newly_positive: int, scored: int, asked: str
-) -> None:
-    edit_id = deck.measure("good")["id"]
-    repository = EditRepository(Table("decks", clients.dynamodb()))
-    edit = repository.require(deck.deck_id, deck.grader_id, edit_id)
-    assert edit.effect is not None
-    found = {
-        "outcome": "needs_consent",
-        "newly_positive": newly_positive,
-        "inapplicable": ScoredShare(n=9, old=1, new=scored, holds=True),
-    }
-    effect = edit.effect.model_copy(update=found)
-    after = edit.model_copy(update={"effect": effect, "revision": edit.revision + 1})
-    assert repository.store([repository.changed(edit, after)])
-    answer = deck.send(f"/{edit_id}/accept", {})
-    assert answer.status == 409
-    assert asked in answer.text
-    assert "0 samples" not in answer.text
-    assert deck.send(f"/{edit_id}/accept", {"consent": True}).status == 200
+    ):
+        edit = repository.require(deck.deck_id, deck.grader_id, edit_id)
+        assert edit.effect is not None
+        found = {
+            "outcome": "needs_consent",
+            "newly_positive": newly_positive,
+            "inapplicable": ScoredShare(n=9, old=1, new=scored, holds=True),
+        }
+        effect = edit.effect.model_copy(update=found)
+        after = edit.model_copy(update={"effect": effect, "revision": edit.revision + 1})
+        assert repository.store([repository.changed(edit, after)])
+        answer = deck.send(f"/{edit_id}/accept", {})
+        assert answer.status == 409
+        assert asked in answer.text
+        assert "0 samples" not in answer.text
+        assert deck.send(f"/{edit_id}/accept", {"consent": True}).status == 200
+        measured.restore()
 
 
 def test_an_abstaining_edit_is_refused_for_what_it_leaves_out(deck: EditedDeck) -> None:

@@ -23,6 +23,7 @@ SOURCES = [ROOT / "layers/platform/python/autotune_platform", ROOT / "functions"
 READERS = {"loads", "from_json", "model_validate_json", "validate_json", "raw_decode"}
 OURS = {
     # What these read was written by the platform itself: tables, queues and files of its own.
+    "apprentice/configuration/items.py",
     "audit/repository.py",
     "completions/generations.py",
     "completions/sleeps.py",

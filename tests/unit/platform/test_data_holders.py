@@ -9,7 +9,6 @@ from tools.data_holders import GUIDE, domains, holders, with_table
 
 # They work on what others keep, or on nothing that is stored.
 KEEP_NOTHING = {
-    "apprentice",
     "checks",
     "gateway",
     "http",

@@ -28,6 +28,7 @@ Resource = Literal[
     "decks",
     "deck_labels",
     "deck_capture",
+    "apprentice",
     "audit",
 ]
 Action = Literal["create", "read", "update", "delete"]
@@ -203,6 +204,7 @@ PERMISSIONS: Mapping[Role, _Grants] = {
         **_grants("organization", "decks", "create", "read", "update", "delete"),
         **_grants("organization", "deck_labels", "create", "read", "update"),
         **_grants("organization", "deck_capture", "read"),
+        **_grants("organization", "apprentice", "read", "update", "delete"),
     },
     "grader_owner": {
         **_grants("own", "sessions", "create", "read", "delete"),
@@ -231,6 +233,7 @@ PERMISSIONS: Mapping[Role, _Grants] = {
         **_grants("organization", "decks", "create", "read", "update", "delete"),
         **_grants("organization", "deck_labels", "create", "read", "update"),
         **_grants("organization", "deck_capture", "read", "update"),
+        **_grants("organization", "apprentice", "read", "update", "delete"),
         **_grants("organization", "audit", "read"),
     },
 }

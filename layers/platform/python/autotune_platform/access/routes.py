@@ -203,6 +203,15 @@ ROUTES: Mapping[tuple[str, str], Rule] = {
     # What people ask models is captured where an admin says so.
     ("GET", "/api/v1/deck-capture"): Grant("deck_capture", "read"),
     ("PUT", "/api/v1/deck-capture"): Grant("deck_capture", "update"),
+    # A task's prompts and examples are like samples, and what it costs is the organisation's.
+    ("PUT", "/api/v1/apprentice/tasks/<task_name>"): Grant("apprentice", "update"),
+    ("GET", "/api/v1/apprentice/tasks"): Grant("apprentice", "read"),
+    ("GET", "/api/v1/apprentice/tasks/<task_name>"): Grant("apprentice", "read"),
+    ("DELETE", "/api/v1/apprentice/tasks/<task_name>"): Grant("apprentice", "delete"),
+    ("GET", "/api/v1/apprentice/tasks/<task_name>/configurations"): Grant("apprentice", "read"),
+    ("GET", "/api/v1/apprentice/tasks/<task_name>/configurations/<version>"): Grant(
+        "apprentice", "read"
+    ),
     ("POST", "/api/v1/decks"): Grant("decks", "create"),
     ("GET", "/api/v1/decks"): Grant("decks", "read"),
     ("GET", "/api/v1/decks/<deck_id>"): Grant("decks", "read"),

@@ -178,6 +178,7 @@ class DeletionEnvironment(ExportEnvironment):
     deliveries_table: str
     budgets_table: str
     decks_table: str
+    apprentice_table: str
 
 
 class ExportStartEnvironment(ExportEnvironment):
@@ -334,6 +335,12 @@ class ChatEnvironment(ConnectionEnvironment):
     decks_table: str
     capture_queue_url: str
     chat_functions: int | None = None
+
+
+class ApprenticeEnvironment(GatewayEnvironment):
+    """For functions that look after tasks of the apprentice."""
+
+    apprentice_table: str
 
 
 class LedgerWorkEnvironment(ConnectionEnvironment):

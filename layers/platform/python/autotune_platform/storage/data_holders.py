@@ -22,6 +22,7 @@ Place = Literal[
     "table audit",
     "table ledger",
     "table decks",
+    "table apprentice",
     "bucket content",
     "bucket exports",
     "bucket audit",

@@ -26,6 +26,7 @@ class DeletionParts(ApiParts, CompletionParts):
             "ledger": self.environment.ledger_table,
             "budgets": self.environment.budgets_table,
             "decks": self.environment.decks_table,
+            "apprentice": self.environment.apprentice_table,
         }
         return OrganizationDeletion(
             organizations=self.organizations,

@@ -6,6 +6,7 @@ import typer
 from typer.core import TyperGroup
 
 from autotune.cli import (
+    apprentice,
     batches,
     completions,
     decks,
@@ -90,6 +91,7 @@ app.add_typer(reviews.app, name="reviews")
 app.add_typer(reward_urls.app, name="reward-urls")
 app.add_typer(llm.app, name="llm")
 app.add_typer(decks.app, name="decks")
+app.add_typer(apprentice.app, name="apprentice")
 app.add_typer(webhooks.app, name="webhooks")
 app.add_typer(ops.app, name="ops")
 app.add_typer(grader.app, name="grader")

@@ -51,6 +51,14 @@ from autotune.client.summary import SummaryReport as SummaryReport
 from autotune.client.summary import VerdictSummary as VerdictSummary
 from autotune.protocol.access import CreateKeyResponse as CreateKeyResponse
 from autotune.protocol.access import Key as Key
+from autotune.protocol.apprentice_tasks import (
+    ApprenticeConfiguration as ApprenticeConfiguration,
+)
+from autotune.protocol.apprentice_tasks import ApprenticeTask as ApprenticeTask
+from autotune.protocol.apprentice_tasks import ApprenticeTaskSummary as ApprenticeTaskSummary
+from autotune.protocol.apprentice_tasks import (
+    PutApprenticeTaskRequest as PutApprenticeTaskRequest,
+)
 from autotune.protocol.audit import AuditedCall as AuditedCall
 from autotune.protocol.audit import AuditedDecision as AuditedDecision
 from autotune.protocol.comparison import ModelComparison as ModelComparison

@@ -44,6 +44,7 @@ IdKind = Literal[
     "ped",
     "ump",
     "igu",
+    "apt",
 ]
 
 ID_BODY = r"[0-9a-v]{26}"

@@ -489,3 +489,14 @@ them."""
 
 MAX_CAPTURE_REDACTIONS, MAX_CAPTURE_METADATA_NAMES = 20, 16
 """Most patterns that captured calls are redacted by, and most names of metadata that are kept."""
+
+MAX_APPRENTICE_TASKS, MAX_APPRENTICE_CONFIGURATIONS = 100, 500
+"""Most tasks of the apprentice that an organisation has, and most configurations of one."""
+
+MAX_APPRENTICE_PROMPT_CHARACTERS, MAX_APPRENTICE_PROPERTIES = 20_000, 64
+"""Longest system prompt or prompt template of such a task, and most properties of its input or
+output."""
+
+MAX_ADDITIONAL_MODELS, MAX_MATCH_FIELDS, MAX_SPLIT_FIELDS = 5, 64, 8
+"""Most further paid models of such a task, most fields that are compared, and most fields by which
+examples are grouped."""

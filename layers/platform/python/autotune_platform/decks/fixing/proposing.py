@@ -88,11 +88,8 @@ class EditProposing:
         Raises:
             NotFoundError: there is no such deck or grader, or it is another organisation's.
         """
-        grader = self.graders.require(caller, deck_id, grader_id)
-        proposal = self.proposals.get(deck_id, grader_id)
-        if proposal is None:
-            return None
-        return _on_wire(self.advancing.request_cancel(proposal, grader))
+        found = self._latest(caller, deck_id, grader_id)
+        return _on_wire(self.advancing.request_cancel(*found)) if found else None
 
     def _new(
         self,
@@ -135,11 +132,16 @@ class EditProposing:
         Raises:
             NotFoundError: there is no such deck or grader, or it is another organisation's.
         """
+        found = self._latest(caller, deck_id, grader_id)
+        return _on_wire(self.advancing.gone_on(*found)) if found else None
+
+    def _latest(
+        self, caller: Caller, deck_id: str, grader_id: str
+    ) -> tuple[Proposal, DeckGrader] | None:
+        """Return the latest proposal of a grader, with it; None where there is none."""
         grader = self.graders.require(caller, deck_id, grader_id)
         proposal = self.proposals.get(deck_id, grader_id)
-        if proposal is None:
-            return None
-        return _on_wire(self.advancing.gone_on(proposal, grader))
+        return None if proposal is None else (proposal, grader)
 
 
 def _on_wire(proposal: Proposal) -> wire.EditProposal:

@@ -1,0 +1,91 @@
+"""Tasks of the apprentice, and the versions of their configurations."""
+
+from functools import cache
+from typing import Annotated, Any
+
+from aws_lambda_powertools.event_handler.openapi.params import Path
+
+from autotune.protocol.apprentice_tasks import (
+    ApprenticeConfigurationList,
+    ApprenticeConfigurationResponse,
+    ApprenticeTaskList,
+    ApprenticeTaskResponse,
+    PutApprenticeTaskRequest,
+)
+from autotune.protocol.limits import MAX_APPRENTICE_CONFIGURATIONS
+from autotune_platform.apprentice.configuration.wire import (
+    configuration_on_wire,
+    summary_on_wire,
+    task_on_wire,
+)
+from autotune_platform.http.api import Api
+from autotune_platform.http.parameters import NextToken, PageSize
+from autotune_platform.runtime.environment import ApprenticeEnvironment
+from autotune_platform.wiring.apprentice import ApprenticeApiParts
+
+ConfigurationNumber = Annotated[int, Path(ge=1, le=MAX_APPRENTICE_CONFIGURATIONS)]
+
+
+@cache
+def parts() -> ApprenticeApiParts:
+    """Return what this process is put together from."""
+    return ApprenticeApiParts(ApprenticeEnvironment.parse())
+
+
+app = Api(parts)
+
+
+@app.put("/api/v1/apprentice/tasks/<task_name>", tags=["apprentice"])
+def put_apprentice_task(task_name: str, body: PutApprenticeTaskRequest) -> ApprenticeTaskResponse:
+    """Make a task, or give it its next configuration; one that is as it was changes nothing."""
+    configured = parts().apprentice_tasks.put(app.caller, task_name, body)
+    app.made(apprentice_task_id=configured.task.id)
+    return ApprenticeTaskResponse(task=task_on_wire(configured))
+
+
+@app.get("/api/v1/apprentice/tasks", tags=["apprentice"])
+def list_apprentice_tasks(limit: PageSize = 50, next_token: NextToken = None) -> ApprenticeTaskList:
+    """List the organisation's tasks of the apprentice by name, without their configurations."""
+    tasks, token = parts().apprentice_tasks.list(app.caller, limit=limit, next_token=next_token)
+    return ApprenticeTaskList(tasks=[summary_on_wire(task) for task in tasks], next_token=token)
+
+
+@app.get("/api/v1/apprentice/tasks/<task_name>", tags=["apprentice"])
+def read_apprentice_task(task_name: str) -> ApprenticeTaskResponse:
+    """Return one task with its present configuration."""
+    return ApprenticeTaskResponse(
+        task=task_on_wire(parts().apprentice_tasks.get(app.caller, task_name))
+    )
+
+
+@app.delete("/api/v1/apprentice/tasks/<task_name>", status_code=204, tags=["apprentice"])
+def delete_apprentice_task(task_name: str) -> None:
+    """Delete a task with all its configurations."""
+    parts().apprentice_tasks.delete(app.caller, task_name)
+
+
+@app.get("/api/v1/apprentice/tasks/<task_name>/configurations", tags=["apprentice"])
+def list_apprentice_configurations(
+    task_name: str, limit: PageSize = 50, next_token: NextToken = None
+) -> ApprenticeConfigurationList:
+    """List the versions of a task's configuration, newest first; a page has fewer of long ones."""
+    found, token = parts().apprentice_tasks.configurations(
+        app.caller, task_name, limit=limit, next_token=next_token
+    )
+    return ApprenticeConfigurationList(
+        configurations=[configuration_on_wire(one) for one in found], next_token=token
+    )
+
+
+@app.get("/api/v1/apprentice/tasks/<task_name>/configurations/<version>", tags=["apprentice"])
+def read_apprentice_configuration(
+    task_name: str, version: ConfigurationNumber
+) -> ApprenticeConfigurationResponse:
+    """Return one version of a task's configuration."""
+    found = parts().apprentice_tasks.configuration(app.caller, task_name, version)
+    return ApprenticeConfigurationResponse(configuration=configuration_on_wire(found))
+
+
+def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
+    """Answer one HTTP request."""
+    return app.handle(event, context)

@@ -1,0 +1,46 @@
+"""How tasks of the apprentice lie in the table ``apprentice``.
+
+``pk=org_…#tasks`` is the list of an organisation: ``sk=task#<name>`` is a task, and ``sk=counts``
+says how many there are. ``pk=apt_…`` is what belongs to one: ``sk=configuration#<number>``.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+from autotune_platform.storage.table import Item
+
+TASK = "task#"
+COUNTS = "counts"
+CONFIGURATION = "configuration#"
+_DOCUMENT = "document"
+
+ModelT = TypeVar("ModelT", bound=BaseModel)
+
+
+def tasks_of(organization_id: str) -> str:
+    """Return the partition that lists an organisation's tasks."""
+    return f"{organization_id}#tasks"
+
+
+def configuration_key(version: int) -> str:
+    """Return the sort key of a version; such keys sort as the numbers do."""
+    return f"{CONFIGURATION}{version:06d}"
+
+
+def item_of(model: BaseModel, *, pk: str, sk: str) -> Item:
+    """Return the item that stores a model; callers' JSON is kept as text, which loses no digit."""
+    attributes = model.model_dump(mode="json")
+    if _DOCUMENT in attributes:
+        attributes[_DOCUMENT] = json.dumps(attributes[_DOCUMENT], separators=(",", ":"))
+    return {"pk": pk, "sk": sk, **attributes}
+
+
+def model_from(item: Mapping[str, Any], model: type[ModelT]) -> ModelT:
+    """Return what an item stores."""
+    attributes = {name: item[name] for name in model.model_fields if name in item}
+    if _DOCUMENT in attributes:
+        attributes[_DOCUMENT] = json.loads(attributes[_DOCUMENT])
+    return model.model_validate(attributes)

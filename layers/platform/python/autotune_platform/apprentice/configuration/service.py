@@ -1,0 +1,241 @@
+"""Setting, reading and deleting tasks of the apprentice."""
+
+from collections.abc import Sequence
+
+from autotune.protocol.apprentice_definition import definition_hash
+from autotune.protocol.apprentice_models import RemoteModel
+from autotune.protocol.apprentice_tasks import (
+    TASK_NAME,
+    CustomEvaluator,
+    PutApprenticeTaskRequest,
+)
+from autotune.protocol.ids import new_id
+from autotune.protocol.limits import MAX_APPRENTICE_CONFIGURATIONS
+from autotune.protocol.problems import LimitProblem
+from autotune_platform.access.models import Caller
+from autotune_platform.apprentice.configuration.models import (
+    ApprenticeTask,
+    Configuration,
+    ConfiguredTask,
+)
+from autotune_platform.apprentice.configuration.repository import TaskRepository
+from autotune_platform.checks.faults import CompletionFaultError
+from autotune_platform.checks.schemas import check_schema
+from autotune_platform.graders.directory import GraderDirectory
+from autotune_platform.ledger.prices import Prices
+from autotune_platform.ledger.usable_connections import UsableConnections
+from autotune_platform.outbound.addresses import check_url
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
+from autotune_platform.runtime.errors import (
+    InvalidRequestError,
+    NotFoundError,
+    TooManyEntitiesError,
+    UnavailableError,
+)
+from autotune_platform.runtime.parts import part
+from autotune_platform.runtime.retry import BUSY
+
+_ATTEMPTS = 8
+
+
+@part
+class TaskConfigurations:
+    """Keeps an organisation's tasks.
+
+    Attributes:
+        admit_private: whether models may be served on addresses that are not public.
+    """
+
+    repository: TaskRepository
+    connections: UsableConnections
+    graders: GraderDirectory
+    prices: Prices
+    admit_private: bool
+    clock: Clock = SYSTEM_CLOCK
+
+    def put(self, caller: Caller, name: str, request: PutApprenticeTaskRequest) -> ConfiguredTask:
+        """Make a task, or give it its next configuration; the same as now changes nothing.
+
+        Raises:
+            InvalidRequestError: the name, or something in the configuration cannot be.
+            TooManyEntitiesError: the organisation has as many tasks as it may, or the task as many
+                configurations.
+            UnavailableError: others keep changing the task, or it is being deleted.
+        """
+        if TASK_NAME.fullmatch(name) is None:
+            raise InvalidRequestError.of_field(
+                "name", "a lower-case letter, then up to 62 letters, digits and underscores"
+            )
+        self._require_sense(caller, request)
+        document = request.model_dump(mode="json", by_alias=True)
+        for _ in BUSY.attempts(_ATTEMPTS):
+            before = self.repository.find(caller.organization_id, name)
+            if before is not None and before.state == "deleting":
+                self.repository.erase(before)
+                before = None
+            put = self._put(caller, name, document, before)
+            if put is not None:
+                return put
+        raise UnavailableError("others are changing this task", retry_after_seconds=1)
+
+    def get(self, caller: Caller, name: str) -> ConfiguredTask:
+        """Return a task with its present configuration.
+
+        Raises:
+            NotFoundError: there is none.
+        """
+        task = self.require(caller, name)
+        return ConfiguredTask(task=task, configuration=self._configuration(task, task.version))
+
+    def require(self, caller: Caller, name: str) -> ApprenticeTask:
+        """Return a task of the caller's organisation.
+
+        Raises:
+            NotFoundError: there is none.
+        """
+        found = None
+        if TASK_NAME.fullmatch(name):
+            found = self.repository.find(caller.organization_id, name)
+        if found is None or found.state == "deleting":
+            raise NotFoundError(f"no task {name}")
+        return found
+
+    def list(
+        self, caller: Caller, *, limit: int, next_token: str | None
+    ) -> tuple[Sequence[ApprenticeTask], str | None]:
+        """Return a page of the organisation's tasks, by name."""
+        tasks, token = self.repository.list(
+            caller.organization_id, limit=limit, next_token=next_token
+        )
+        return [task for task in tasks if task.state == "kept"], token
+
+    def configuration(self, caller: Caller, name: str, version: int) -> Configuration:
+        """Return one version of a task's configuration.
+
+        Raises:
+            NotFoundError: there is none.
+        """
+        return self._configuration(self.require(caller, name), version)
+
+    def configurations(
+        self, caller: Caller, name: str, *, limit: int, next_token: str | None
+    ) -> tuple[Sequence[Configuration], str | None]:
+        """Return a page of the versions of a task's configuration, newest first.
+
+        Raises:
+            NotFoundError: there is no such task.
+        """
+        task = self.require(caller, name)
+        return self.repository.configurations(task.id, limit=limit, next_token=next_token)
+
+    def delete(self, caller: Caller, name: str) -> None:
+        """Delete a task with its configurations.
+
+        What is killed in between leaves a task that is being deleted: nobody sees it, and the next
+        request that names it, to delete or to set it, goes on.
+
+        Raises:
+            NotFoundError: there is none.
+            UnavailableError: others keep changing the task.
+        """
+        for _ in BUSY.attempts(_ATTEMPTS):
+            task = self.repository.find(caller.organization_id, name) if name else None
+            if task is None:
+                raise NotFoundError(f"no task {name}")
+            if task.state == "deleting" or self.repository.mark(task):
+                self.repository.erase(task)
+                return
+        raise UnavailableError("others are changing this task", retry_after_seconds=1)
+
+    def _put(
+        self, caller: Caller, name: str, document: dict[str, object], before: ApprenticeTask | None
+    ) -> ConfiguredTask | None:
+        """Store a configuration; return None where somebody else changed the task."""
+        now = self.clock.now()
+        if before is not None:
+            present = self.repository.configuration(before.id, before.version)
+            if present is None:
+                return None
+            if present.document == document:
+                return ConfiguredTask(task=before, configuration=present)
+            _require_room(before)
+        after = ApprenticeTask(
+            id=before.id if before else new_id("apt"),
+            organization_id=caller.organization_id,
+            name=name,
+            description=str(document["description"]),
+            version=before.version + 1 if before else 1,
+            definition_hash=definition_hash(document),
+            created_at=before.created_at if before else now,
+            created_by=before.created_by if before else caller.principal_id,
+            updated_at=now,
+        )
+        added = Configuration(
+            task_id=after.id,
+            organization_id=after.organization_id,
+            version=after.version,
+            definition_hash=after.definition_hash,
+            document=document,
+            created_at=now,
+            created_by=caller.principal_id,
+        )
+        if before is None:
+            is_stored = self.repository.add(after, added)
+        else:
+            is_stored = self.repository.change(before, after, added)
+        return ConfiguredTask(task=after, configuration=added) if is_stored else None
+
+    def _configuration(self, task: ApprenticeTask, version: int) -> Configuration:
+        found = self.repository.configuration(task.id, version)
+        if found is None:
+            raise NotFoundError(f"task {task.name} has no configuration {version}")
+        return found
+
+    def _require_sense(self, caller: Caller, request: PutApprenticeTaskRequest) -> None:
+        for field, schema in (
+            ("inputSchema", request.input_schema),
+            ("outputSchema", request.output_schema),
+        ):
+            try:
+                check_schema(schema, field=field)
+            except CompletionFaultError as error:
+                raise InvalidRequestError.of_field(
+                    field, "a schema that takes less work to check"
+                ) from error
+        self._require_priced(caller, request.remote.primary, "remote.primary")
+        for place, model in enumerate(request.remote.additional):
+            self._require_priced(caller, model, f"remote.additional[{place}]")
+        if request.local.url is not None:
+            check_url(request.local.url, field="local.url", admit_private=self.admit_private)
+        if isinstance(request.evaluator, CustomEvaluator):
+            self._require_grader(caller, request.evaluator.grader_id)
+
+    def _require_priced(self, caller: Caller, model: RemoteModel, field: str) -> None:
+        connection = self.connections.require(
+            caller.organization_id, model.connection_id, field=f"{field}.connectionId"
+        )
+        if self.prices.find(connection, model.model, processing="standard") is None:
+            raise InvalidRequestError.of_field(
+                f"{field}.model",
+                "a model whose price is known",
+                detail=f"no price is known for {model.model}; give the connection one in prices",
+            )
+
+    def _require_grader(self, caller: Caller, grader_id: str) -> None:
+        try:
+            self.graders.get_visible(caller, "organization", grader_id)
+        except NotFoundError as error:
+            raise InvalidRequestError.of_field(
+                "evaluator.graderId", "a grader that this organisation may use"
+            ) from error
+
+
+def _require_room(task: ApprenticeTask) -> None:
+    most = MAX_APPRENTICE_CONFIGURATIONS
+    if task.version >= most:
+        raise TooManyEntitiesError(
+            f"task {task.name} has {most} configurations; delete it, or make another",
+            limit=LimitProblem(
+                name="configurations", maximum=most, unit="configurations", actual=most
+            ),
+        )

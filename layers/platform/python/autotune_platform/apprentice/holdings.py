@@ -1,0 +1,29 @@
+"""What the apprentice keeps."""
+
+from autotune_platform.storage.data_holders import DataHolder, Holding
+
+_TASK = "`DELETE /api/v1/apprentice/tasks/{id}`"
+
+HOLDER = DataHolder(
+    "apprentice",
+    [
+        Holding(
+            place="table apprentice",
+            key="org_*#tasks / task#*",
+            what="tasks of the apprentice: name, description, number of the configuration",
+            erased=_TASK,
+        ),
+        Holding(
+            place="table apprentice",
+            key="org_*#tasks / counts",
+            what="how many tasks of the apprentice an organisation has",
+            retained="it is a number",
+        ),
+        Holding(
+            place="table apprentice",
+            key="apt_* / configuration#*",
+            what="versions of a task's configuration: prompts, schemas, models, budgets; no key",
+            erased=_TASK,
+        ),
+    ],
+)

@@ -1,0 +1,110 @@
+"""``autotune apprentice``: tasks that a paid model answers until a small one does as well."""
+
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+
+from autotune.cli import exit_codes
+from autotune.cli.apprentice_applying import PartlyAppliedError, carry_out, make_plan
+from autotune.cli.deck_reading import text_in
+from autotune.cli.invocation import Columns, Invocation, command, note
+from autotune.client.apprentice_files.faults import ApprenticeFileError
+from autotune.client.apprentice_files.reading import parse_apprentice_file
+from autotune.protocol.apprentice_tasks import ApprenticeTaskSummary
+from autotune.protocol.limits import MAX_APPRENTICE_CONFIGURATIONS
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="Tasks that a paid model answers, until a small one answers them as well.",
+)
+
+_COLUMNS: Columns[ApprenticeTaskSummary] = {
+    "NAME": lambda one: one.name,
+    "VERSION": lambda one: one.version,
+    "UPDATED": lambda one: f"{one.updated_at:%Y-%m-%d %H:%M}",
+    "DESCRIPTION": lambda one: one.description,
+}
+
+
+@command(app)
+def apply(
+    invocation: Invocation,
+    *,
+    config: Annotated[
+        Path, typer.Option(metavar="FILE", help="What to bring tasks to; - reads stdin.")
+    ] = Path("apprentice.yaml"),
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would change, and change nothing.")
+    ] = False,
+) -> None:
+    """Bring tasks to what a file says; print for each what changed.
+
+    A task that is new is made, one that differs gets the next version of its configuration, and
+    what is the same stays: running it again changes nothing. Tasks that the file has not stay.
+    """
+    try:
+        file = parse_apprentice_file(text_in(config), source=str(config))
+        plan = make_plan(invocation.client, file)
+        changes = plan.changes() if dry_run else carry_out(invocation.client, plan)
+    except ApprenticeFileError as error:
+        _refuse(error)
+    for key in plan.keys:
+        note(f"connection {key.source.connection_name}: {key.change}")
+    if invocation.as_json:
+        for one in changes:
+            invocation.show_json({**one.as_json, "dryRun": dry_run})
+        return
+    for one in changes:
+        typer.echo(str(one))
+    if dry_run:
+        note("nothing was changed")
+
+
+@command(app)
+def tasks(invocation: Invocation) -> None:
+    """List all tasks by name."""
+    invocation.show_all(invocation.client.apprentice_tasks.list(), _COLUMNS)
+
+
+@command(app)
+def show(
+    invocation: Invocation,
+    name: str,
+    *,
+    version: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=MAX_APPRENTICE_CONFIGURATIONS,
+            help="Of its configuration; else the present one.",
+        ),
+    ] = None,
+) -> None:
+    """Show a task with its configuration."""
+    tasks_ = invocation.client.apprentice_tasks
+    shown = tasks_.get(name) if version is None else tasks_.configuration(name, version)
+    if invocation.as_json:
+        invocation.show_json(shown)
+        return
+    fields = shown.model_dump(mode="json", by_alias=True)
+    configuration = fields.pop("configuration")
+    invocation.show_fields({**fields, **configuration})
+
+
+@command(app)
+def delete(invocation: Invocation, name: str) -> None:
+    """Delete a task with all versions of its configuration."""
+    invocation.client.apprentice_tasks.delete(name)
+    invocation.show_deleted(name)
+
+
+def _refuse(error: ApprenticeFileError) -> NoReturn:
+    """End with each fault on a line of its own."""
+    for line in error.lines:
+        note(line)
+    if isinstance(error, PartlyAppliedError) and error.done:
+        note(f"done before: {'; '.join(map(str, error.done))}")
+    else:
+        note("autotune: no task was changed")
+    raise typer.Exit(exit_codes.USAGE)

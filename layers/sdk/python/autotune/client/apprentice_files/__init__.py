@@ -1,0 +1,1 @@
+"""``apprentice.yaml``: tasks of the apprentice as people write them; it needs the extra ``cli``."""

@@ -1,0 +1,192 @@
+"""Models of an apprentice's task on the wire: those that are paid, and the one that learns."""
+
+from collections.abc import Mapping
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, StringConstraints, model_validator
+
+from autotune.protocol import limits
+from autotune.protocol.llm_limits import ModelName
+from autotune.protocol.llm_requests import ConnectionId
+from autotune.protocol.types import RequestModel, at_most
+
+ServingBackend = Literal["sagemaker", "vllm", "ollama", "llama_cpp", "linear"]
+"""What answers in place of the paid model."""
+
+TrainingBackend = Literal["sagemaker", "huggingface", "openai", "linear"]
+
+Hosting = Literal["serverless", "inference_component"]
+
+TRAINED_FOR: Mapping[TrainingBackend, tuple[ServingBackend, ...]] = {
+    "sagemaker": ("sagemaker",),
+    "huggingface": ("sagemaker",),
+    "openai": (),
+    "linear": ("linear",),
+}
+"""Which backends serve what each way of training makes.
+
+Models of ``vllm``, ``ollama`` and ``llama_cpp`` are registered, not trained here. What OpenAI
+trains OpenAI serves, and that is no backend yet.
+"""
+
+_WITH_CONFIDENCE: frozenset[ServingBackend] = frozenset({"sagemaker", "linear"})
+_AT_A_URL: frozenset[ServingBackend] = frozenset({"vllm", "ollama", "llama_cpp"})
+
+
+class RemoteModel(RequestModel):
+    """A paid model, asked through a connection of the ledger, at a price that is known.
+
+    Attributes:
+        max_output_tokens: most tokens of an answer, reasoning included: its cost is set aside
+            before each call.
+        timeout_s: how long one attempt may take, in seconds.
+        max_retries: how often a failed attempt is made again, each set aside by itself.
+    """
+
+    connection_id: ConnectionId
+    model: ModelName
+    max_output_tokens: Annotated[int, Field(ge=1, le=limits.MAX_LLM_OUTPUT_TOKENS, strict=True)]
+    timeout_s: Annotated[
+        int, Field(ge=limits.MIN_LLM_CALL_SECONDS, le=limits.MAX_LLM_CALL_SECONDS, strict=True)
+    ] = 60
+    max_retries: Annotated[int, Field(ge=0, le=5, strict=True)] = 2
+
+
+class RemoteModels(RequestModel):
+    """Who is paid: ``primary`` is the teacher, whose answers are the truth.
+
+    ``additional`` are asked with random pairs while the budget has room, and skipped where it is
+    short. What they answer is stored, and never truth.
+    """
+
+    primary: RemoteModel
+    additional: Annotated[
+        list[RemoteModel],
+        at_most(limits.MAX_ADDITIONAL_MODELS),
+        Field(max_length=limits.MAX_ADDITIONAL_MODELS),
+    ] = []
+
+    @model_validator(mode="after")
+    def _each_once(self) -> Self:
+        asked = [(one.connection_id, one.model) for one in (self.primary, *self.additional)]
+        if len(set(asked)) < len(asked):
+            raise ValueError("additional: models other than primary, each once")
+        return self
+
+
+class LocalModel(RequestModel):
+    """Where the small model runs.
+
+    Attributes:
+        url: where vLLM, Ollama or llama.cpp listens; the others have none.
+        hosting: how SageMaker hosts it; the others are not hosted there.
+        timeout_ms: how long its answer is waited for before the paid model is asked.
+        idle_minutes: after so many without a call its hosting is scaled to zero.
+        gate: ``confidence`` asks the paid model where the small one is unsure. It needs a backend
+            that says how sure it is.
+    """
+
+    backend: ServingBackend
+    url: Annotated[str, StringConstraints(min_length=1, max_length=2_000)] | None = None
+    hosting: Hosting | None = None
+    timeout_ms: Annotated[int, Field(ge=50, le=20_000, strict=True)] = 2_000
+    idle_minutes: Annotated[int, Field(ge=1, le=1_440, strict=True)] = 30
+    gate: Literal["none", "confidence"] = "none"
+
+    @model_validator(mode="after")
+    def _what_the_backend_needs(self) -> Self:
+        if (self.url is not None) != (self.backend in _AT_A_URL):
+            raise ValueError(f"url: needed by {', '.join(sorted(_AT_A_URL))}, and by no other")
+        if (self.hosting is not None) != (self.backend == "sagemaker"):
+            raise ValueError("hosting: needed by sagemaker, and by no other")
+        if self.gate == "confidence" and self.backend not in _WITH_CONFIDENCE:
+            known = " and ".join(sorted(_WITH_CONFIDENCE))
+            raise ValueError(
+                f"gate: none, because {self.backend} does not say how sure it is; {known} do"
+            )
+        return self
+
+
+class LoraSettings(RequestModel):
+    """Adapters of rank ``r`` on all linear layers, scaled by ``alpha / r``."""
+
+    r: Annotated[int, Field(ge=1, le=256, strict=True)] = 16
+    alpha: Annotated[int, Field(ge=1, le=1_024, strict=True)] = 32
+
+
+_Fraction = Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False, strict=True)]
+_Share = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False, strict=True)]
+_Named = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[!-~]+$")]
+
+
+class Training(RequestModel):
+    """How the small model is trained, and what it has to show before it answers anybody.
+
+    Attributes:
+        holdout: share of examples that no training ever sees; it validates.
+        split_by: fields of the input that make a group, which stays on one side; without any,
+            equal inputs do.
+        fine_tune_batch_size: so many new examples make a first training.
+        base_model: what is fine-tuned; ``linear`` has none.
+        instance_types: tried in this order where one has no capacity.
+        spot: whether interruptible capacity is used, with checkpoints.
+        max_runtime_s: longest training, whose price is set aside from ``budgets.trainingMonthly``.
+        promote_threshold: agreement on the hold-out; ``thresholds.phase2ToPhase3`` without it.
+        noninferiority_margin: how much less than the model before may be overlooked.
+        canary: shares of the traffic that a new version answers, one after the other, up to 1.
+    """
+
+    backend: TrainingBackend
+    holdout: Annotated[float, Field(ge=0.05, le=0.5, allow_inf_nan=False, strict=True)] = 0.10
+    split_by: Annotated[
+        list[Annotated[str, StringConstraints(min_length=1, max_length=64)]],
+        at_most(limits.MAX_SPLIT_FIELDS),
+        Field(max_length=limits.MAX_SPLIT_FIELDS),
+    ] = []
+    fine_tune_batch_size: Annotated[int, Field(ge=50, le=1_000_000, strict=True)]
+    base_model: _Named | None = None
+    instance_types: Annotated[list[_Named], at_most(10), Field(max_length=10)] = []
+    spot: bool = True
+    max_runtime_s: Annotated[int, Field(ge=60, le=432_000, strict=True)] = 7_200
+    lora: Annotated[LoraSettings, Field(default_factory=LoraSettings)]
+    promote_threshold: _Fraction | None = None
+    noninferiority_margin: _Fraction = 0.03
+    canary: Annotated[list[_Share], at_most(10), Field(min_length=1, max_length=10)] = [
+        0.05,
+        0.25,
+        1.0,
+    ]
+
+    @model_validator(mode="after")
+    def _what_the_backend_needs(self) -> Self:
+        if (self.base_model is not None) != (self.backend != "linear"):
+            raise ValueError("baseModel: needed by all backends but linear, which has none")
+        if bool(self.instance_types) != (self.backend in {"sagemaker", "huggingface"}):
+            raise ValueError("instanceTypes: needed by sagemaker and huggingface, and by no other")
+        if self.canary[-1] != 1 or any(
+            after <= before for before, after in zip(self.canary, self.canary[1:], strict=False)
+        ):
+            raise ValueError("canary: shares that grow, up to 1")
+        return self
+
+
+def require_trainable(training: Training | None, local: LocalModel) -> None:
+    """Require that what is trained can be served.
+
+    Raises:
+        ValueError: it cannot; the message has the table of what can.
+    """
+    if training is None:
+        if local.backend in _AT_A_URL:
+            return  # its versions are registered by hand
+        raise ValueError(f"training: needed, because {local.backend} serves what is trained here")
+    if local.backend not in TRAINED_FOR[training.backend]:
+        pairs = "; ".join(
+            f"{trained} for {' or '.join(served)}"
+            for trained, served in TRAINED_FOR.items()
+            if served
+        )
+        raise ValueError(
+            f"training: {training.backend} trains nothing that {local.backend} serves. "
+            f"Possible are: {pairs}; vllm, ollama and llama_cpp without training"
+        )

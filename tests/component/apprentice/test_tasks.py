@@ -1,0 +1,366 @@
+"""Tasks of the apprentice: their configurations are versions, and say what cannot be."""
+
+from concurrent.futures import ThreadPoolExecutor
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+from autotune.protocol.limits import MAX_APPRENTICE_PROPERTIES
+from autotune_platform.storage.table import Table
+from tests.support.apprentice import INPUT_SCHEMA, configuration
+from tests.support.lambdas import Answer
+from tests.support.ledger import Ledger
+from tests.support.platform import Platform
+
+TASKS = "/api/v1/apprentice/tasks"
+
+
+@pytest.fixture
+def document(ledger: Ledger) -> dict[str, Any]:
+    return configuration(ledger.connect())
+
+
+def put(platform: Platform, name: str, document: Any, **options: Any) -> Answer:
+    return platform.call("PUT", f"{TASKS}/{name}", document, **options)
+
+
+def made(platform: Platform, name: str, document: Any, **options: Any) -> dict[str, Any]:
+    answer = put(platform, name, document, **options)
+    assert answer.status == 200, answer.text
+    task: dict[str, Any] = answer.json["task"]
+    return task
+
+
+def changed(document: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
+    """Return a copy with a field set, or left out where the value is None."""
+    copy = deepcopy(document)
+    *parents, last = path.split(".")
+    at = copy
+    for name in parents:
+        at = at[name]
+    if value is None:
+        del at[last]
+    else:
+        at[last] = value
+    return copy
+
+
+def read(platform: Platform, path: str, **options: Any) -> Answer:
+    return platform.call("GET", f"{TASKS}{path}", **options)
+
+
+def names(platform: Platform, **query: Any) -> list[str]:
+    return [one["name"] for one in read(platform, "", query=query).json["tasks"]]
+
+
+def test_a_task_is_kept_with_all_defaults(platform: Platform, document: dict[str, Any]) -> None:
+    task = made(platform, "intents", document)
+
+    assert (task["name"], task["version"]) == ("intents", 1)
+    kept = task["configuration"]
+    assert kept["promptTemplate"] == document["promptTemplate"]
+    assert kept["inputSchema"] == INPUT_SCHEMA
+    assert kept["remote"]["primary"]["maxRetries"] == 2
+    assert kept["confidence"] == {
+        "windowSize": 100,
+        "trendSensitivity": 0.1,
+        "maxWindowAge": "7d",
+        "alpha": 0.05,
+        "falseAlarmPairs": 1000,
+    }
+    assert kept["training"]["canary"] == [0.05, 0.25, 1]
+    assert read(platform, "/intents").json["task"] == task
+    (listed,) = read(platform, "").json["tasks"]
+    assert listed == {
+        name: task[name]
+        for name in ("id", "name", "version", "definitionHash", "createdAt", "updatedAt")
+    } | {"description": document["description"]}
+
+
+def test_the_same_again_is_no_version(platform: Platform, document: dict[str, Any]) -> None:
+    first = made(platform, "intents", document)
+
+    assert made(platform, "intents", document) == first
+    # With its defaults written out it is the same, too.
+    assert made(platform, "intents", first["configuration"]) == first
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "begins_anew"),
+    [
+        ("systemPrompt", "Another prompt.", True),
+        ("promptTemplate", "Another question: {{text}}", True),
+        ("outputSchema.required", ["intent", "reason"], True),
+        ("evaluator", {"type": "exact_match"}, True),
+        ("remote.primary.maxOutputTokens", 60, True),
+        ("description", "Another description.", False),
+        ("budgets.daily", "20", False),
+        ("thresholds.phase2ToPhase3", 0.95, False),
+        ("sampling.minFloor", 0.05, False),
+        ("remote.primary.timeoutS", 30, False),
+    ],
+)
+def test_evidence_begins_anew_where_what_it_rests_on_changes(
+    platform: Platform, document: dict[str, Any], path: str, value: Any, begins_anew: bool
+) -> None:
+    first = made(platform, "intents", document)
+    second = made(platform, "intents", changed(document, path, value))
+
+    assert second["version"] == 2
+    assert (second["definitionHash"] != first["definitionHash"]) == begins_anew
+    assert (second["id"], second["createdAt"]) == (first["id"], first["createdAt"])
+
+
+def test_the_order_of_keys_is_no_difference(platform: Platform, document: dict[str, Any]) -> None:
+    first = made(platform, "intents", document)
+    turned = dict(reversed(document.items()))
+    turned["outputSchema"] = dict(reversed(document["outputSchema"].items()))
+
+    assert made(platform, "intents", turned)["version"] == first["version"]
+
+
+def test_versions_are_kept_newest_first(platform: Platform, document: dict[str, Any]) -> None:
+    for daily in ("1", "2", "3"):
+        made(platform, "intents", changed(document, "budgets.daily", daily))
+
+    path = "/intents/configurations"
+    page = read(platform, path, query={"limit": 2}).json
+    rest = read(platform, path, query={"limit": 2, "nextToken": page["nextToken"]}).json
+    found = page["configurations"] + rest["configurations"]
+    assert [one["version"] for one in found] == [3, 2, 1]
+    assert [one["configuration"]["budgets"]["daily"] for one in found] == ["3", "2", "1"]
+    assert read(platform, f"{path}/2").json["configuration"] == found[1]
+    assert read(platform, f"{path}/4").status == 404
+    assert read(platform, f"{path}/0").status == 422
+    assert read(platform, path, query={"nextToken": "bad"}).status == 422
+
+
+def test_tasks_are_listed_by_name_and_by_pages(
+    platform: Platform, document: dict[str, Any]
+) -> None:
+    for name in ("b", "c", "a"):
+        made(platform, name, document)
+
+    page = read(platform, "", query={"limit": 2}).json
+    rest = read(platform, "", query={"limit": 2, "nextToken": page["nextToken"]}).json
+    assert [one["name"] for one in page["tasks"] + rest["tasks"]] == ["a", "b", "c"]
+
+
+def test_the_same_name_of_others_is_another_task(
+    platform: Platform, document: dict[str, Any]
+) -> None:
+    made(platform, "intents", document)
+    other = platform.new_organization("second")
+
+    assert read(platform, "/intents", api_key=other).status == 404
+    assert read(platform, "", api_key=other).json["tasks"] == []
+    answer = put(platform, "intents", document, api_key=other)
+    assert (answer.status, answer.json["errors"][0]["field"]) == (
+        422,
+        "remote.primary.connectionId",
+    )
+    assert platform.call("DELETE", f"{TASKS}/intents", api_key=other).status == 404
+
+
+@pytest.mark.parametrize("name", ["Intents", "1st", "_a", "a-b", "a" * 64, "a%23b", "ä"])
+def test_a_name_is_lower_case(platform: Platform, document: dict[str, Any], name: str) -> None:
+    answer = put(platform, name, document)
+
+    assert (answer.status, answer.json["errors"][0]["field"]) == (422, "name")
+    assert read(platform, f"/{name}").status == 404
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "field", "says"),
+    [
+        ("unknown", 1, "unknown", ""),
+        ("remote", None, "remote", ""),
+        ("remote.primary.maxOutputTokens", 0, "remote.primary.maxOutputTokens", "1"),
+        ("remote.primary.maxRetries", 6, "remote.primary.maxRetries", "5"),
+        ("remote.primary.model", "unpriced", "remote.primary.model", "price is known"),
+        ("remote.primary.connectionId", "llc_" + "0" * 26, "remote.primary.connectionId", ""),
+        ("thresholds.phase1ToPhase2", 49, "thresholds.phase1ToPhase2", "50"),
+        ("thresholds.coachingTrigger", 0.9, "thresholds", "coachingTrigger"),
+        ("thresholds.emergencyThreshold", 0.8, "thresholds", "emergencyThreshold"),
+        ("thresholds.phase2ToPhase3", 1, "thresholds.phase2ToPhase3", "1"),
+        ("confidence", {"falseAlarmPairs": 99}, "confidence.falseAlarmPairs", "100"),
+        ("confidence", {"windowSize": 19}, "confidence.windowSize", "20"),
+        ("confidence", {"maxWindowAge": "0d"}, "confidence.maxWindowAge", "7d"),
+        ("confidence", {"maxWindowAge": "367d"}, "confidence.maxWindowAge", "year"),
+        ("sampling", {"decay": "step"}, "sampling", "steps"),
+        (
+            "sampling",
+            {"decay": "step", "steps": [{"at": 0.5, "rate": 0.1}, {"at": 0.4, "rate": 0.05}]},
+            "sampling",
+            "grow",
+        ),
+        ("sampling", {"decay": "linear", "minFloor": 0}, "sampling.minFloor", "0.001"),
+        ("budgets", {}, "budgets", "daily"),
+        ("budgets", {"daily": 10}, "budgets.daily", "string"),
+        ("budgets", {"daily": "1e3"}, "budgets.daily", "digits"),
+        ("local", {"backend": "vllm"}, "local", "url"),
+        ("local", {"backend": "linear", "url": "http://127.0.0.1:1"}, "local", "url"),
+        ("local", {"backend": "sagemaker"}, "local", "hosting"),
+        (
+            "local",
+            {"backend": "ollama", "url": "http://127.0.0.1:9", "gate": "confidence"},
+            "local",
+            "gate",
+        ),
+        ("training", None, "body", "training"),
+        ("training.backend", "openai", "training", "baseModel"),
+        ("training.canary", [0.5, 0.25, 1], "training", "canary"),
+        ("training.canary", [0.5], "training", "canary"),
+        ("training.splitBy", ["intent"], "body", "training.splitBy"),
+        ("training.holdout", 0.6, "training.holdout", "0.5"),
+        ("evaluator.matchFields", ["text"], "body", "evaluator.matchFields"),
+        ("evaluator.matchFields", ["intent", "intent"], "body", "once"),
+        ("evaluator", {"type": "custom", "graderId": "grd_" + "0" * 26}, "evaluator.graderId", ""),
+        ("evaluator", {"type": "custom", "graderId": "my.module.fn"}, "evaluator", ""),
+        ("promptTemplate", "What is it?", "body", "promptTemplate"),
+        ("promptTemplate", "{{text}} {{more}}", "body", "promptTemplate"),
+        ("inputSchema", {"type": "string"}, "body", "inputSchema"),
+        ("outputSchema.properties.intent", {"type": "strin"}, "outputSchema", ""),
+        ("outputSchema.$schema", "http://elsewhere", "outputSchema", "one of"),
+    ],
+)
+def test_what_cannot_be_is_refused_by_field(
+    platform: Platform, document: dict[str, Any], path: str, value: Any, field: str, says: str
+) -> None:
+    answer = put(platform, "intents", changed(document, path, value))
+
+    assert answer.status == 422, answer.text
+    problem = answer.json["errors"][0]
+    assert problem["field"].startswith(field), answer.text
+    assert says in answer.text
+    assert names(platform) == []
+
+
+def test_what_trains_and_what_serves_fit_together(
+    platform: Platform, document: dict[str, Any]
+) -> None:
+    trained = {"fineTuneBatchSize": 50, "baseModel": "b", "instanceTypes": ["ml.g5.xlarge"]}
+    for backend in ("sagemaker", "huggingface"):
+        answer = put(platform, "t", changed(document, "training", {**trained, "backend": backend}))
+        assert answer.status == 422
+        assert "huggingface for sagemaker; linear for linear" in answer.text
+
+        hosted = {"backend": "sagemaker", "hosting": "inference_component"}
+        fitting = changed(document, "local", hosted)
+        made(platform, backend, changed(fitting, "training", {**trained, "backend": backend}))
+    registered = changed(document, "training", None)
+    for backend in ("vllm", "ollama", "llama_cpp"):
+        served = {"backend": backend, "url": "http://127.0.0.1:9"}
+        made(platform, backend, changed(registered, "local", served))
+
+
+def test_properties_are_few(platform: Platform, document: dict[str, Any]) -> None:
+    many = {f"f{place}": {} for place in range(MAX_APPRENTICE_PROPERTIES + 1)}
+
+    answer = put(platform, "t", changed(document, "outputSchema.properties", many))
+
+    assert answer.status == 422
+    assert f"at most {MAX_APPRENTICE_PROPERTIES} properties" in answer.text
+
+
+def test_an_additional_model_is_another_one(platform: Platform, document: dict[str, Any]) -> None:
+    primary = document["remote"]["primary"]
+
+    answer = put(platform, "t", changed(document, "remote.additional", [primary]))
+
+    assert (answer.status, "each once" in answer.text) == (422, True)
+
+
+def test_a_registered_grader_may_be_the_evaluator(
+    platform: Platform, document: dict[str, Any]
+) -> None:
+    body = {"name": "g", "endpoint": "http://127.0.0.1:1"}
+    grader_id = platform.call("POST", "/api/v1/graders", body).json["grader"]["id"]
+
+    custom = {"type": "custom", "graderId": grader_id}
+    assert made(platform, "t", changed(document, "evaluator", custom))["version"] == 1
+
+
+def test_those_who_change_a_task_at_the_same_time_each_make_a_version(
+    platform: Platform, document: dict[str, Any]
+) -> None:
+    def one(number: int) -> int:
+        return int(made(platform, "t", changed(document, "budgets.daily", str(number)))["version"])
+
+    with ThreadPoolExecutor(4) as threads:
+        versions = list(threads.map(one, range(1, 9)))
+
+    assert sorted(versions) == list(range(1, 9))
+    found = read(platform, "/t/configurations").json["configurations"]
+    assert [one["version"] for one in found] == list(range(8, 0, -1))
+
+
+def test_an_organization_has_so_many_tasks(
+    platform: Platform, document: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = "autotune_platform.apprentice.configuration.repository.MAX_APPRENTICE_TASKS"
+    monkeypatch.setattr(path, 2)
+    for name in ("a", "b"):
+        made(platform, name, document)
+
+    answer = put(platform, "c", document)
+    assert (answer.status, answer.json["limit"]["maximum"]) == (409, 2)
+    assert platform.call("DELETE", f"{TASKS}/a").status == 204
+    made(platform, "c", document)
+
+
+def test_a_task_has_so_many_configurations(
+    platform: Platform, document: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = "autotune_platform.apprentice.configuration.service.MAX_APPRENTICE_CONFIGURATIONS"
+    monkeypatch.setattr(path, 1)
+    made(platform, "a", document)
+
+    answer = put(platform, "a", changed(document, "budgets.daily", "1"))
+    assert (answer.status, answer.json["limit"]["name"]) == (409, "configurations")
+    assert made(platform, "a", document)["version"] == 1
+
+
+def test_what_is_deleted_is_gone_and_its_name_free(
+    platform: Platform, document: dict[str, Any]
+) -> None:
+    before = made(platform, "t", document)
+
+    assert platform.call("DELETE", f"{TASKS}/t").status == 204
+    assert read(platform, "/t").status == 404
+    assert read(platform, "/t/configurations").status == 404
+    assert names(platform) == []
+    assert platform.call("DELETE", f"{TASKS}/t").status == 404
+    after = made(platform, "t", document)
+    assert (after["version"], after["id"] == before["id"]) == (1, False)
+
+
+@pytest.mark.parametrize("again", ["DELETE", "PUT"])
+def test_a_deletion_that_was_killed_goes_on(
+    platform: Platform, document: dict[str, Any], monkeypatch: pytest.MonkeyPatch, again: str
+) -> None:
+    for daily in ("1", "2"):
+        made(platform, "t", changed(document, "budgets.daily", daily))
+    delete, calls = Table.delete, []
+
+    def killed(table: Table, pk: str, sk: str) -> None:
+        calls.append(sk)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        delete(table, pk, sk)
+
+    monkeypatch.setattr(Table, "delete", killed)
+    with pytest.raises(KeyboardInterrupt):
+        platform.call("DELETE", f"{TASKS}/t")
+    monkeypatch.setattr(Table, "delete", delete)
+
+    # Nobody sees half a task.
+    assert read(platform, "/t").status == 404
+    assert names(platform) == []
+    if again == "PUT":
+        assert made(platform, "t", document)["version"] == 1
+        assert names(platform) == ["t"]
+    else:
+        assert platform.call("DELETE", f"{TASKS}/t").status == 204
+        assert platform.call("DELETE", f"{TASKS}/t").status == 404
