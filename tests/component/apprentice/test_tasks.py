@@ -183,7 +183,7 @@ def test_a_name_is_lower_case(platform: Platform, document: dict[str, Any], name
         ("thresholds.phase1ToPhase2", 49, "thresholds.phase1ToPhase2", "50"),
         ("thresholds.coachingTrigger", 0.9, "thresholds", "coachingTrigger"),
         ("thresholds.emergencyThreshold", 0.8, "thresholds", "emergencyThreshold"),
-        ("thresholds.phase2ToPhase3", 1, "thresholds.phase2ToPhase3", "1"),
+        ("thresholds.phase2ToPhase3", 1, "thresholds.phase2ToPhase3", "0.999"),
         ("confidence", {"falseAlarmPairs": 99}, "confidence.falseAlarmPairs", "100"),
         ("confidence", {"windowSize": 19}, "confidence.windowSize", "20"),
         ("confidence", {"maxWindowAge": "0d"}, "confidence.maxWindowAge", "7d"),

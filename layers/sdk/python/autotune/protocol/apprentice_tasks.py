@@ -31,7 +31,8 @@ from autotune.protocol.types import (
 TASK_NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
 """What a task of the apprentice may be called, as a whole."""
 
-_Between = Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False, strict=True)]
+# Closer to an end, no number of pairs would show anything.
+_Between = Annotated[float, Field(ge=0.001, le=0.999, allow_inf_nan=False, strict=True)]
 _Prompt = Annotated[
     Text, StringConstraints(min_length=1, max_length=limits.MAX_APPRENTICE_PROMPT_CHARACTERS)
 ]
@@ -136,7 +137,7 @@ class Confidence(RequestModel):
     window_size: Annotated[int, Field(ge=20, le=10_000, strict=True)] = 100
     trend_sensitivity: _Between = 0.10
     max_window_age: Duration = "7d"
-    alpha: Annotated[float, Field(gt=0, le=0.5, allow_inf_nan=False, strict=True)] = 0.05
+    alpha: Annotated[float, Field(ge=1e-6, le=0.5, allow_inf_nan=False, strict=True)] = 0.05
     false_alarm_pairs: Annotated[int, Field(ge=100, le=1_000_000, strict=True)] = 1_000
 
 
