@@ -14,7 +14,16 @@ from tests.providers.answers import Ask
 from tests.support.deck_runs import DeckRuns, counted, exposure, items_of, texts_left, verdict
 from tests.support.ledger import Ledger
 
-_WRITES = ("transact", "put_many", "put_new", "update", "add_together", "delete")
+_WRITES = (
+    "transact",
+    "put_many",
+    "put_new",
+    "update",
+    "add_together",
+    "write_together",
+    "delete",
+    "delete_many",
+)
 
 
 class KilledError(BaseException):
@@ -95,7 +104,7 @@ def test_a_storm_neither_loses_nor_doubles_a_judgement(
 
     storm = Storm(seed, step)
     done = False
-    for turn in range(80):
+    for turn in range(200):
         try:
             with storm.blowing():
                 done = step()["done"]

@@ -10,6 +10,7 @@ from autotune_platform.ledger.batching.creating import visible_within
 from autotune_platform.ledger.batching.stepping import Desk, job_of, shown, state_of
 from autotune_platform.ledger.calls import Refusal
 from autotune_platform.ledger.creations import CreationRepository
+from autotune_platform.ledger.job_sizes import has_jobs
 from autotune_platform.ledger.jobs.contract import Missing, Reported
 from autotune_platform.ledger.models import Batch, Connection
 from autotune_platform.ledger.phases import entering
@@ -87,6 +88,8 @@ class BatchResolving:
         connection = self.desk.connection(batch)
         if connection is None:
             raise ConflictError("the batch's connection was revoked")
+        if not has_jobs(batch.provider):
+            raise ConflictError(f"{batch.provider} has no jobs")
         if not self.creations.may_own(batch, connection, job_id):
             raise ConflictError("the job is another batch's")
         state = state_of(batch)
