@@ -23,4 +23,13 @@ OF_APPRENTICE = (
         """,
         "Tasks are put, read and deleted (tests/component/apprentice).",
     ),
+    *rare(
+        "DeleteOrganization",
+        """
+        dynamodb:BatchWriteItem Apprentice
+        dynamodb:Query Apprentice
+        dynamodb:Scan Apprentice
+        """,
+        "An organisation goes with its tasks (tests/component/operations).",
+    ),
 )

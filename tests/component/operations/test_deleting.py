@@ -10,6 +10,7 @@ from autotune_platform.operations import deleting
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.errors import ConflictError, InvalidRequestError, NotFoundError
 from functions.operations import delete_organization
+from tests.support.apprentice import configuration
 from tests.support.aws import API_URL
 from tests.support.clock import TurnedClock
 from tests.support.decks import new_deck, new_deck_grader, new_samples
@@ -74,6 +75,11 @@ def fill(platform: Platform, grader: LoopbackGrader, api_key: str | None = None)
         new_deck_grader(platform, deck_id)
         new_samples(platform, deck_id, {"input": "SECRET", "output": LARGE[:300_000]})
         platform.call("DELETE", f"/api/v1/decks/{new_deck(platform)['id']}")
+        connection = {"name": "c", "provider": "simulated", "baseUrl": "http://127.0.0.1:1"}
+        connection |= {"prices": {"small": {"inputUsd": "1", "outputUsd": "1"}}}
+        made = platform.call("POST", "/api/v1/llm-connections", connection).json["connection"]
+        path = "/api/v1/apprentice/tasks/intents"
+        assert platform.call("PUT", path, configuration(made["id"])).status == 200
         platform.call("POST", "/api/v1/review-links", {"reviewerId": "anna"})
         platform.new_key("reviewer")
         made = platform.call("POST", "/api/v1/sessions", {}).json

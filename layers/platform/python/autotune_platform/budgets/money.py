@@ -233,7 +233,7 @@ class MoneyBudgets(MoneyUses):
                 for period, name in names.items()
                 if (limit := standing.limits.of(period)) is not None
             },
-            is_told=True,
+            is_returned=True,
         )
 
     def _short(

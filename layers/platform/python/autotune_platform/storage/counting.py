@@ -35,7 +35,7 @@ class Addition:
         remove: attributes that go.
         only_if: attributes with the values that they must have; None where there must be none.
         at_most: the highest that numbers may be before the addition; what is not there is 0.
-        is_told: the item is returned where its condition does not hold.
+        is_returned: the item is returned where its condition does not hold.
     """
 
     table: str
@@ -47,7 +47,7 @@ class Addition:
     remove: Sequence[str] = ()
     only_if: Mapping[str, int | str | bool | None] = field(default_factory=dict)
     at_most: Mapping[str, int] = field(default_factory=dict)
-    is_told: bool = False
+    is_returned: bool = False
 
 
 class Canceled(NamedTuple):
@@ -55,7 +55,7 @@ class Canceled(NamedTuple):
 
     Attributes:
         refused: positions of additions whose conditions did not hold, with their items as they
-            were: empty where there is none, or it was not to be told. None of them where others
+            were: empty where there is none, or it was not to be returned. None of them where others
             wrote the same items at the same time, or a table is busy.
     """
 
@@ -194,7 +194,7 @@ def _update(addition: Addition) -> dict[str, Any]:
             f"{verb} {', '.join(parts)}" for verb, parts in clauses if parts
         ),
         **({"ConditionExpression": " AND ".join(expected)} if expected else {}),
-        **({"ReturnValuesOnConditionCheckFailure": "ALL_OLD"} if addition.is_told else {}),
+        **({"ReturnValuesOnConditionCheckFailure": "ALL_OLD"} if addition.is_returned else {}),
         "ExpressionAttributeNames": names,
         "ExpressionAttributeValues": values,
     }
