@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from autotune.protocol.limits import MAX_APPRENTICE_PROPERTIES
+from autotune_platform.storage.cursors import encode_cursor
 from autotune_platform.storage.table import Table
 from tests.support.apprentice import INPUT_SCHEMA, configuration
 from tests.support.lambdas import Answer
@@ -134,6 +135,17 @@ def test_versions_are_kept_newest_first(platform: Platform, document: dict[str, 
     assert read(platform, f"{path}/4").status == 404
     assert read(platform, f"{path}/0").status == 422
     assert read(platform, path, query={"nextToken": "bad"}).status == 422
+
+
+@pytest.mark.parametrize("last", ["9" * 5_000, "a" * 2_000, "-1", "A"])
+def test_a_token_of_no_list_is_refused(
+    platform: Platform, document: dict[str, Any], last: str
+) -> None:
+    made(platform, "intents", document)
+
+    for path in ("", "/intents/configurations"):
+        answer = read(platform, path, query={"nextToken": encode_cursor(last)})
+        assert (answer.status, answer.json["errors"][0]["field"]) == (422, "nextToken")
 
 
 def test_tasks_are_listed_by_name_and_by_pages(

@@ -1,5 +1,6 @@
 """Where tasks of the apprentice are stored, with the versions of their configurations."""
 
+from autotune.protocol.apprentice_tasks import TASK_NAME
 from autotune.protocol.limits import MAX_APPRENTICE_TASKS
 from autotune.protocol.problems import LimitProblem
 from autotune_platform.apprentice.configuration.items import (
@@ -19,6 +20,7 @@ from autotune_platform.storage.transactions import Add, Condition, Delete, Put
 
 _NEW = Condition(exists=False)
 _COUNTED = "tasks"
+_DIGITS = len(configuration_key(0).removeprefix(CONFIGURATION))
 
 
 class TaskRepository:
@@ -92,7 +94,7 @@ class TaskRepository:
         after = None
         if next_token is not None:
             (last,) = decode_cursor(next_token, parts=1)
-            if not (last.isascii() and last.isdecimal()):
+            if not (last.isascii() and last.isdecimal() and len(last) == _DIGITS):
                 raise invalid_cursor()
             after = {"pk": task_id, "sk": configuration_key(int(last))}
         page = self._table.query(
@@ -114,6 +116,8 @@ class TaskRepository:
         after = None
         if next_token is not None:
             (name,) = decode_cursor(next_token, parts=1)
+            if TASK_NAME.fullmatch(name) is None:
+                raise invalid_cursor()
             after = {"pk": pk, "sk": TASK + name}
         page = self._table.query(pk, starting=TASK, limit=limit, after=after)
         last_sk = page.last_key["sk"] if page.last_key else None
