@@ -155,6 +155,38 @@ def test_a_deck_that_is_named_gets_calls_with_any_prompt(compatible: Compatible)
     assert len(samples(compatible, named)) == 1
 
 
+@pytest.mark.parametrize(
+    "prompt", ["Answer as ann@example.com.", "You answer {{who}} at help@shop.example."]
+)
+def test_a_prompt_is_compared_as_it_was_asked_and_kept_as_it_was_redacted(
+    compatible: Compatible, prompt: str
+) -> None:
+    deck_id = deck(compatible, prompt)
+    set_capture(compatible, redactions=[r"\S+@\S+\.\w+"])
+    asked = prompt.replace("{{who}}", "Bob")
+    ask(compatible, messages=[_system(asked), {"role": "user", "content": "Hi"}])
+    capture(handed_over())
+    (found,) = samples(compatible, deck_id)
+    assert "[redacted]" in found["request"]["messages"][0]["content"]
+    assert "@" not in json.dumps(found["request"])
+
+
+def test_a_deck_made_of_a_redacted_prompt_has_the_calls_that_are_redacted_to_it(
+    compatible: Compatible,
+) -> None:
+    deck_id = deck(compatible, "Answer as [redacted].")
+    set_capture(compatible, redactions=[r"\w+@\w+\.\w+"])
+    for name in ("ann", "bob"):
+        mine = _system(f"Answer as {name}@a.example.")
+        ask(compatible, messages=[mine, {"role": "user", "content": "Hi"}])
+    capture(handed_over())
+    assert len(samples(compatible, deck_id)) == 2
+
+
+def _system(text: str) -> dict[str, str]:
+    return {"role": "system", "content": text}
+
+
 def test_what_is_redacted_reaches_no_sample(compatible: Compatible) -> None:
     deck_id = deck(compatible)
     compatible.ledger.fake.world.answers.answerer = lambda _: "Write to ann@example.com!"

@@ -117,6 +117,15 @@ def conversation_of(sample: NewSample) -> Conversation:
     )
 
 
+def instructions_of(request: Mapping[str, Any]) -> str | None:
+    """Return the texts of all system and developer messages of a request, as judges read them.
+
+    Raises:
+        FaultySampleError: it has no messages that can be read.
+    """
+    return judged_conversation(_raw_messages(request))[0]
+
+
 def _documents(sample: NewSample) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     whole = sample.request is not None or sample.response is not None
     pair = sample.input is not None or sample.output is not None

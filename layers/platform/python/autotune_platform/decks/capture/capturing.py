@@ -8,6 +8,7 @@ from aws_lambda_powertools import Logger
 
 from autotune_platform.decks.capture.redacting import redacted
 from autotune_platform.decks.capture.settings import CaptureRepository, CaptureSettings
+from autotune_platform.decks.conversion import FaultySampleError, instructions_of
 from autotune_platform.decks.telemetry.intake import TelemetryIntake
 from autotune_platform.ledger.passed_chats import PassedChat, PassedChats
 from autotune_platform.runtime.clients import REFUSALS
@@ -59,6 +60,7 @@ class Capturing:
             deck_id=row.deck_id,
             request=redacted(_without_others(settings, chat), settings.redactions),
             response=redacted(chat.response, settings.redactions),
+            asked=_instructions(chat),
             provider=row.provider,
             model=row.served_model or row.model,
             metadata=_kept(settings, chat),
@@ -77,6 +79,14 @@ def _without_others(settings: CaptureSettings, chat: PassedChat) -> dict[str, An
         kept = {name: one for name, one in given.items() if name in settings.metadata_names}
         asked |= {"metadata": kept} if kept else {}
     return asked
+
+
+def _instructions(chat: PassedChat) -> str | None:
+    """Return the system prompt as it was asked, which redacting may have changed."""
+    try:
+        return instructions_of(chat.request)
+    except FaultySampleError:
+        return None  # Taking it in says what is wrong with it.
 
 
 def _kept(settings: CaptureSettings, chat: PassedChat) -> dict[str, str]:

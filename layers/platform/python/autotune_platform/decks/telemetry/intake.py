@@ -56,6 +56,7 @@ class TelemetryIntake:
         deck_id: str | None,
         request: Mapping[str, Any],
         response: Mapping[str, Any],
+        asked: str | None = None,
         provider: str | None,
         model: str | None,
         metadata: Mapping[str, str],
@@ -69,6 +70,8 @@ class TelemetryIntake:
             deck_id: the deck that it is to be of; the deck with its system prompt without one, or
                 where that one is archived, deleted or another organisation's.
             request: a request for a chat completion, as OpenAI has it; so with ``response``.
+            asked: the system prompt as the model had it, if ``request`` was changed since. Its deck
+                is found by it, and it is not kept.
             expires_at: when what is kept of it is erased; None for never.
 
         Raises:
@@ -92,9 +95,11 @@ class TelemetryIntake:
             captured_at=captured_at,
             expires_at=expires_at,
         )
-        return self.take_in(exchange, deck_id=deck_id)
+        return self.take_in(exchange, deck_id=deck_id, asked=asked)
 
-    def take_in(self, exchange: Exchange, *, deck_id: str | None) -> Taken:
+    def take_in(
+        self, exchange: Exchange, *, deck_id: str | None, asked: str | None = None
+    ) -> Taken:
         """Make a sample of a call, or count it; see ``take``.
 
         Raises:
@@ -102,12 +107,12 @@ class TelemetryIntake:
         """
         receipt = self.receipts.read(exchange.organization_id, exchange.source_id)
         if receipt is None:
-            receipt = self._decide(exchange, deck_id)
+            receipt = self._decide(exchange, deck_id, asked)
         if not receipt.done:
             receipt = self._store(receipt, exchange)
         return receipt.taken
 
-    def _decide(self, exchange: Exchange, deck_id: str | None) -> Receipt:
+    def _decide(self, exchange: Exchange, deck_id: str | None, asked: str | None) -> Receipt:
         """Return what becomes of a call; where it is no sample, that has happened."""
         now = self.clock.now()
         organization_id = exchange.organization_id
@@ -118,7 +123,7 @@ class TelemetryIntake:
             text = conversation_of(exchange.given).instructions
         except FaultySampleError as error:
             return refused.model_copy(update={"fault": str(error)})
-        found = self._found(organization_id, deck_id, text)
+        found = self._found(organization_id, deck_id, text, asked)
         if isinstance(found, Match):
             decided = Receipt(
                 organization_id=organization_id,
@@ -136,15 +141,20 @@ class TelemetryIntake:
         return self.unmatched.count(exchange, text, digest, tied=found.tied, now=now)
 
     def _found(
-        self, organization_id: str, deck_id: str | None, text: str | None
+        self, organization_id: str, deck_id: str | None, text: str | None, asked: str | None
     ) -> Match | NoMatch:
+        # As it was asked first. A deck made of what is kept has the other.
+        texts = [one for one in (asked, text) if one is not None and normalized(one)]
         if deck_id is not None:
             deck = self.decks.usable(organization_id, [deck_id]).get(deck_id)
             if deck is not None:
-                return Match(deck, self.matcher.version_in(deck, text))
-        if text is None or not normalized(text):
-            return NoMatch()
-        return self.matcher.match(organization_id, text)
+                return Match(deck, self.matcher.version_in(deck, *texts))
+        found: Match | NoMatch = NoMatch()
+        for one in texts:
+            found = self.matcher.match(organization_id, one)
+            if isinstance(found, Match) or found.tied:
+                break
+        return found
 
     def _store(self, receipt: Receipt, exchange: Exchange) -> Receipt:
         """Store a call as the sample that was decided on; return what became of it."""

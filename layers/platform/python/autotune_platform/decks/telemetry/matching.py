@@ -57,18 +57,22 @@ class PromptMatcher:
                 return NoMatch([one.deck_id for one in found[:TIED_AT_MOST]])
         return self._by_template(organization_id, text)
 
-    def version_in(self, deck: Deck, text: str | None) -> int:
-        """Return the version of a deck whose prompt a text is; the current one where none is."""
-        if text is None:
-            return deck.version
+    def version_in(self, deck: Deck, *texts: str) -> int:
+        """Return the version of a deck whose prompt one of these texts is, the first that is one.
+
+        It is the current version where none is.
+        """
         organization_id = deck.organization_id
-        exact = self.index.with_hash(organization_id, prompt_hash(organization_id, text))
-        for one in exact:
-            if one.deck_id == deck.id:
-                return one.version
-        of_deck = [one for one in self.index.templates(organization_id) if one.deck_id == deck.id]
-        best = _best_of_each(_matching(of_deck, text))
-        return best[0].version if best else deck.version
+        for text in texts:
+            exact = self.index.with_hash(organization_id, prompt_hash(organization_id, text))
+            for one in exact:
+                if one.deck_id == deck.id:
+                    return one.version
+            templates = self.index.templates(organization_id)
+            of_deck = [one for one in templates if one.deck_id == deck.id]
+            if best := _best_of_each(_matching(of_deck, text)):
+                return best[0].version
+        return deck.version
 
     def _by_template(self, organization_id: str, text: str) -> Match | NoMatch:
         best = _best_of_each(_matching(self.index.templates(organization_id), text))
