@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from botocore.awsrequest import AWSPreparedRequest, AWSResponse
+from botocore.compat import HTTPHeaders
 from botocore.exceptions import ClientError
 
 from autotune_platform.runtime.clients import sagemaker_runtime
@@ -89,6 +90,6 @@ class SageMakerRuntime:
             name: value.decode("latin-1") if isinstance(value, bytes) else str(value)
             for name, value in request.headers.items()
         }
-        body = request.body.encode() if isinstance(request.body, str) else request.body
-        status, answered, content = self._sends(request.method, request.url, headers, body)
-        return AWSResponse(request.url, status, answered, _Raw(content))
+        assert isinstance(request.body, bytes), "it is what was handed in"
+        status, answered, content = self._sends(request.method, request.url, headers, request.body)
+        return AWSResponse(request.url, status, HTTPHeaders.from_dict(answered), _Raw(content))

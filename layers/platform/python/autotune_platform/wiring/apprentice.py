@@ -17,9 +17,10 @@ from autotune_platform.runtime.sagemaker import SageMakerRuntime
 from autotune_platform.storage.table import Table
 from autotune_platform.wiring.access import ApiParts
 from autotune_platform.wiring.graders import GraderParts
+from autotune_platform.wiring.outbound import OutboundParts
 
 
-class ApprenticeParts(GraderParts):
+class ApprenticeParts(GraderParts, OutboundParts):
     """Tasks of the apprentice."""
 
     environment: ApprenticeEnvironment
