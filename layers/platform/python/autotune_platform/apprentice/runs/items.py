@@ -1,7 +1,7 @@
 """How runs lie in the table ``apprentice``.
 
-``pk=apr_…, sk=run`` is a run. ``pk=apt_…#runs#<day>, sk=<run id>`` lists those of a UTC day, once
-they have ended: it is written by whoever counts them.
+``pk=apr_…, sk=run`` is a run. ``pk=apt_…#runs#<day>, sk=<time>#<run id>`` lists those of a UTC day:
+it is written by whoever counts them.
 """
 
 import json
@@ -39,6 +39,12 @@ def run_from(item: Mapping[str, Any]) -> Run:
     attributes = {name: item[name] for name in Run.model_fields if name in item}
     attributes[_INPUT] = json.loads(attributes[_INPUT])
     return Run.model_validate(attributes)
+
+
+def listed_run(entry: Mapping[str, Any]) -> Run:
+    """Return the run that an entry of a day's list is of, without its input and answers."""
+    attributes = {name: entry[name] for name in Run.model_fields if name in entry}
+    return Run.model_validate({**attributes, _INPUT: {}})
 
 
 def compact(value: Mapping[str, Any]) -> str:

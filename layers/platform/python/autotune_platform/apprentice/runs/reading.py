@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any
 
+from autotune.protocol.apprentice_tasks import TASK_NAME
 from autotune.protocol.ids import is_id
 from autotune_platform.access.models import Caller
 from autotune_platform.apprentice.configuration.repository import TaskRepository
@@ -12,6 +13,7 @@ from autotune_platform.apprentice.runs.models import Run, RunState
 from autotune_platform.apprentice.runs.outputs import read_output
 from autotune_platform.apprentice.runs.repository import RunRepository
 from autotune_platform.ledger.row_answers import RowAnswers
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import NotFoundError
 from autotune_platform.runtime.parts import part
 
@@ -41,7 +43,9 @@ class RunReading:
     """Reads an organisation's runs."""
 
     runs: RunRepository
+    tasks: TaskRepository
     answers: RunAnswers
+    clock: Clock = SYSTEM_CLOCK
 
     def get(self, caller: Caller, run_id: str) -> tuple[Run, Mapping[str, Any] | None]:
         """Return a run with its answer.
@@ -56,19 +60,30 @@ class RunReading:
 
     def list(
         self,
-        task_id: str,
-        day: date,
+        caller: Caller,
+        task_name: str,
+        day: date | None,
         *,
         state: RunState | None,
         limit: int,
         next_token: str | None,
     ) -> tuple[Sequence[Run], str | None]:
-        """Return a page of a task's runs of a UTC day that have ended, without their texts.
+        """Return a page of a task's runs of a UTC day, newest first, without their texts.
 
         With a state, a page may be short while there are more.
 
+        Args:
+            day: today's without it.
+
         Raises:
+            NotFoundError: there is no such task.
             InvalidRequestError: ``next_token`` is not from this list.
         """
-        runs, token = self.runs.of_day(task_id, day, limit=limit, next_token=next_token)
+        task = None
+        if TASK_NAME.fullmatch(task_name):
+            task = self.tasks.find(caller.organization_id, task_name)
+        if task is None or task.state == "deleting":
+            raise NotFoundError(f"no task {task_name}")
+        wanted = day or self.clock.now().date()
+        runs, token = self.runs.of_day(task.id, wanted, limit=limit, next_token=next_token)
         return [run for run in runs if state is None or run.state == state], token

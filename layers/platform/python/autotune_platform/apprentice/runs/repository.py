@@ -3,7 +3,14 @@
 from datetime import date
 from uuid import uuid4
 
-from autotune_platform.apprentice.runs.items import RUN, attributes_of, item_of, run_from, runs_of
+from autotune_platform.apprentice.runs.items import (
+    RUN,
+    attributes_of,
+    item_of,
+    listed_run,
+    run_from,
+    runs_of,
+)
 from autotune_platform.apprentice.runs.models import Run
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.retry import BUSY
@@ -43,10 +50,8 @@ class RunRepository:
             (last,) = decode_cursor(next_token, parts=1)
             after = {"pk": pk, "sk": last}
         page = self._table.query(pk, newest_first=True, limit=limit, after=after)
-        ids = [item["id"] for item in page.items]
-        found = self._table.get_many((run_id, RUN) for run_id in ids)
         token = encode_cursor(page.last_key["sk"]) if page.last_key else None
-        return [run_from(found[one, RUN]) for one in ids if (one, RUN) in found], token
+        return [listed_run(entry) for entry in page.items], token
 
     def change(self, before: Run, after: Run) -> bool:
         """Store what became of a run; return False where it is no more as it was.
