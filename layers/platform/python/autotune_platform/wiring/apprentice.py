@@ -4,6 +4,7 @@ from functools import cached_property
 
 from autotune_platform.apprentice.configuration.repository import TaskRepository
 from autotune_platform.apprentice.configuration.service import TaskConfigurations
+from autotune_platform.apprentice.folding.repository import EvidenceRepository
 from autotune_platform.ledger.connection_repository import ConnectionRepository
 from autotune_platform.ledger.prices import Prices
 from autotune_platform.ledger.usable_connections import UsableConnections
@@ -24,6 +25,10 @@ class ApprenticeParts(GraderParts):
         return Table(self.environment.apprentice_table, clients.dynamodb())
 
     @cached_property
+    def apprentice_evidence(self) -> EvidenceRepository:
+        return EvidenceRepository(self.apprentice_table)
+
+    @cached_property
     def apprentice_tasks(self) -> TaskConfigurations:
         return TaskConfigurations(
             repository=TaskRepository(self.apprentice_table),
@@ -31,6 +36,7 @@ class ApprenticeParts(GraderParts):
             graders=self.graders,
             prices=Prices(),
             admit_private=self.environment.admit_private_addresses,
+            remains=self.apprentice_evidence,
         )
 
 
