@@ -169,8 +169,8 @@ class PromptEffect(types.ResponseModel):
         inputs: held-out inputs that were drawn, those that were deleted since among them.
         pairs: those with a response under both prompts, of which nobody said anything before.
         other_model: pairs whose two responses were served by different models of the same name.
-        insufficient_because: why responses do not suffice, or that fewer labels are there than the first
-            planned number; else each version says what its labels lack.
+        insufficient_because: why responses do not suffice, or that there are fewer labels than were
+            planned; else each version says what its labels lack.
         delta: corrected mean after minus before, compared in pairs by group; null where nothing is
             claimed. ``low`` and ``high`` are its interval at ``confidence``.
     """
