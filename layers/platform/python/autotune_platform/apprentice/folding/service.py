@@ -257,7 +257,11 @@ def _portions(runs: Sequence[Run]) -> Iterator[list[Run]]:
     shared: set[str | int] = set()
     for run in runs:
         own = 1 + len(run.pairs)
-        parts = {run.day, run.definition_hash, *(pair.version for pair in run.pairs)}
+        parts: set[str | int] = {
+            run.day,
+            run.definition_hash,
+            *(pair.version for pair in run.pairs),
+        }
         if some and writes + own + len(shared | parts) > _MOST_WRITES:
             yield some
             some, writes, shared = [], 0, set()
