@@ -207,7 +207,9 @@ class LedgerStack(DomainStack):
 
     def _add_batches_api(self, http: HttpStack) -> None:
         data = self.shared.data
-        api = self.create_api("LlmBatchesApi", module="batches_api", environment=self.stores_environment)
+        api = self.create_api(
+            "LlmBatchesApi", module="batches_api", environment=self.stores_environment
+        )
         data.ledger.grant_read(api.function, "BatchGetItem", "GetItem", "Query")
         data.ledger.grant_write(api.function, "UpdateItem")
         data.ledger.grant_query_index(api.function, index_name=LEDGER_LISTING_INDEX)

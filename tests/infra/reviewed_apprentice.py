@@ -4,15 +4,71 @@ from tests.infra.reviewing import rare
 
 RARELY_CALLED_OF_APPRENTICE = {
     "ApprenticeApi": "keeps tasks of the apprentice (tests/component/apprentice)",
+    "ApprenticeRunsApi": "takes inputs of tasks (tests/component/apprentice/test_runs.py)",
+    "WorkRuns": "has models answer runs (tests/component/apprentice/test_runs.py)",
+    "FollowRuns": "counts runs of the apprentice (tests/component/apprentice/test_folding.py)",
 }
 """Functions that a run may see or not."""
 
 OF_APPRENTICE = (
     *rare(
+        "ApprenticeRunsApi",
+        """
+        dynamodb:GetItem Apprentice apt_*
+        dynamodb:GetItem Apprentice org_*#tasks
+        dynamodb:GetItem Apprentice apr_*
+        dynamodb:PutItem Apprentice apr_*
+        dynamodb:Query Apprentice apt_*#runs#*
+        dynamodb:BatchGetItem Ledger llm_*
+        dynamodb:GetItem Ledger llm_*
+        dynamodb:GetItem Budgets waiting#*
+        dynamodb:PutItem Budgets waiting#*
+        s3:GetObject LedgerTexts/ledger/*
+        s3:ListBucket LedgerTexts
+        sqs:SendMessage Runs
+        lambda:InvokeFunction WorkRunsFunction
+        """,
+        "Runs are started, waited for and read (tests/component/apprentice/test_runs.py).",
+    ),
+    *rare(
+        "WorkRuns",
+        """
+        dynamodb:GetItem Registry
+        dynamodb:GetItem Apprentice apt_*
+        dynamodb:GetItem Apprentice org_*#tasks
+        dynamodb:GetItem Apprentice apr_*
+        dynamodb:PutItem Apprentice apr_*
+        dynamodb:UpdateItem Apprentice apr_*
+        dynamodb:GetItem Budgets
+        dynamodb:UpdateItem Budgets money#*
+        dynamodb:GetItem Ledger
+        dynamodb:BatchGetItem Ledger llm_*
+        dynamodb:PutItem Ledger llm_*
+        dynamodb:UpdateItem Ledger llm_*
+        dynamodb:UpdateItem Ledger cost#*
+        dynamodb:UpdateItem Ledger traced#*
+        dynamodb:UpdateItem Ledger money#*
+        s3:GetObject LedgerTexts/ledger/*
+        s3:ListBucket LedgerTexts
+        s3:PutObject LedgerTexts/ledger/*
+        kms:Decrypt ProviderKeysKey
+        sts:AssumeRole iam::*:role/autotune-bedrock*
+        sqs:SendMessage Runs
+        sqs:ChangeMessageVisibility Runs
+        sqs:DeleteMessage Runs
+        sqs:GetQueueAttributes Runs
+        sqs:GetQueueUrl Runs
+        sqs:ReceiveMessage Runs
+        """,
+        "Models answer runs, also after a worker was killed (tests/component/apprentice).",
+    ),
+    *rare(
         "ApprenticeApi",
         """
         dynamodb:GetItem Apprentice apt_*
         dynamodb:Query Apprentice apt_*
+        dynamodb:BatchWriteItem Apprentice apr_*
+        dynamodb:BatchWriteItem Apprentice apt_*
         dynamodb:DeleteItem Apprentice apt_*
         dynamodb:PutItem Apprentice apt_*
         dynamodb:GetItem Apprentice org_*#tasks
@@ -22,6 +78,18 @@ OF_APPRENTICE = (
         dynamodb:UpdateItem Apprentice org_*#tasks
         """,
         "Tasks are put, read and deleted (tests/component/apprentice).",
+    ),
+    *rare(
+        "FollowRuns",
+        """
+        dynamodb:BatchGetItem Apprentice apt_*
+        dynamodb:GetItem Apprentice apt_*
+        dynamodb:Query Apprentice apt_*
+        dynamodb:UpdateItem Apprentice apt_*
+        dynamodb:ConditionCheckItem Apprentice org_*#tasks
+        dynamodb:GetItem Apprentice org_*#tasks
+        """,
+        "Runs are counted where there are any (tests/component/apprentice/test_folding.py).",
     ),
     *rare(
         "DeleteOrganization",
