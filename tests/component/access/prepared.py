@@ -35,6 +35,7 @@ PRINCIPALS = {"own": CALLER, "organization": "p-else", "other": "p-other"}
 ADDRESS = "http://127.0.0.1:1"
 _KINDS = {
     "grader_id": "grd",
+    "apprentice_run_id": "apr",
     "completion_id": "cmp",
     "batch_id": "bat",
     "review_id": "rev",
@@ -151,6 +152,10 @@ class Prepared:
         answer = self.platform.call("PUT", path, body, api_key=self._admins[owner])
         assert answer.status == 200, answer.text
         return name
+
+    def _new_apprentice_run(self, owner: str) -> str:
+        path = f"/api/v1/apprentice/tasks/{self.id_of('task_name', owner)}/runs"
+        return str(self._create(self._admins[owner], path, input={"text": "t"})["run"]["id"])
 
     def _new_deck(self, owner: str) -> str:
         body = {"name": "d", "systemPrompt": "s"}

@@ -136,9 +136,11 @@ def _fault(found: ValidationError) -> SchemaFault:
     place = "".join(
         f"[{part}]" if isinstance(part, int) else f".{part}" for part in found.absolute_path
     )
-    keyword, value = str(found.validator), found.validator_value
+    keyword = str(found.validator)
+    value: Any = found.validator_value
+    instance: Any = found.instance
     if keyword == "required":
-        missing = [name for name in value if name not in found.instance]
+        missing = [name for name in value if name not in instance]
         return SchemaFault(f"{place}.{missing[0]}", "a value")
     if keyword == "additionalProperties":
         return SchemaFault(place, "no property but those of the schema")

@@ -4,10 +4,10 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from aws_lambda_powertools import Logger
-from botocore.exceptions import BotoCoreError, ClientError
 
 from autotune_platform.apprentice.runs.models import Run
 from autotune_platform.runtime.bounded_json import parse_document
+from autotune_platform.runtime.clients import REFUSALS
 from autotune_platform.runtime.parts import part
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class RunWorker:
                 Payload=payload.encode(),
             )
             content: bytes = answer["Payload"].read()
-        except (ClientError, BotoCoreError) as error:
+        except REFUSALS as error:
             logger.warning("no answer of the worker", run_id=run.id, reason=type(error).__name__)
             return None
         if answer.get("FunctionError"):

@@ -13,8 +13,6 @@ from autotune_platform.storage.table import Item
 
 RUN = "run"
 _INPUT = "input"
-COUNTING = frozenset({"counted", "check_counted"})
-"""What whoever counts runs writes, and nobody else."""
 
 
 def runs_of(task_id: str, day: str) -> str:
@@ -24,7 +22,7 @@ def runs_of(task_id: str, day: str) -> str:
 
 def attributes_of(run: Run) -> Item:
     """Return what a run's workers write of it; what is None is left out, and JSON is text."""
-    attributes = run.model_dump(mode="json", exclude_none=True, exclude=set(COUNTING))
+    attributes = run.model_dump(mode="json", exclude_none=True)
     attributes[_INPUT] = compact(run.input)
     return attributes
 

@@ -75,8 +75,6 @@ class Run(FrozenModel):
         cost_nano_usd: of all attempts that have ended.
         deadline_at: when whoever works on it has given up.
         ended_at: when it stopped being ``pending``.
-        counted: whether its end was counted.
-        check_counted: whether what its check added later was.
     """
 
     id: str
@@ -116,8 +114,6 @@ class Run(FrozenModel):
     created_at: datetime
     ended_at: datetime | None = None
     deadline_at: datetime
-    counted: bool = False
-    check_counted: bool = False
 
     @property
     def has_ended(self) -> bool:

@@ -35,7 +35,9 @@ class RunAnswers:
         if text is None:
             return None
         configuration = self.tasks.configuration(run.task_id, run.configuration_version)
-        return configuration and read_output(text, configuration.document["outputSchema"])
+        if configuration is None:
+            return None
+        return read_output(text, configuration.document["outputSchema"])
 
 
 @part

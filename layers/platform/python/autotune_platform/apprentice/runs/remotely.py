@@ -160,7 +160,7 @@ class RemoteAsking:
         primary = session.document["remote"]["primary"]
         if refusal.code not in AGAIN_AFTER or run.attempts > primary["maxRetries"]:
             return False
-        needed = primary["timeoutS"] + _TO_BOOK_SECONDS + (refusal.retry_after_seconds or 0)
+        needed: float = primary["timeoutS"] + _TO_BOOK_SECONDS + (refusal.retry_after_seconds or 0)
         return (run.deadline_at - self.clock.now()).total_seconds() > needed
 
     def _provider(self, session: Session) -> LlmProvider:

@@ -71,8 +71,6 @@ class RunRepository:
     def writing(self, run: Run, *, before: Run | None) -> Addition:
         """Return what stores a run, for a transaction with other tables.
 
-        It leaves alone whether the run was counted.
-
         Args:
             before: the run as it has to stand; None where there must be none.
         """

@@ -20,7 +20,7 @@ from autotune_platform.apprentice.runs.models import Run
 from autotune_platform.apprentice.runs.reading import RunAnswers
 from autotune_platform.apprentice.runs.remotely import Later, RemoteAsking, UnderWay
 from autotune_platform.apprentice.runs.repository import RunRepository
-from autotune_platform.apprentice.runs.session import Session
+from autotune_platform.apprentice.runs.session import Asked, Session
 from autotune_platform.apprentice.sampling import Draw, is_drawn
 from autotune_platform.apprentice.standing import Standing, Standings
 from autotune_platform.ledger.calls import Answer, Refusal
@@ -91,7 +91,7 @@ class Runner:
                 run=self._begun(run, standing),
                 stored=run if is_stored else None,
                 document=document,
-                standing=standing,
+                known=standing,
                 threads=threads,
                 seconds_left=seconds_left,
             )
@@ -134,12 +134,12 @@ class Runner:
         return Worked(session.run, self.answers.of(session.run))
 
     def _begin(self, session: Session, *, is_shadow: bool = False) -> None:
-        which = "shadow" if is_shadow else "local"
+        which: Asked = "shadow" if is_shadow else "local"
         if which not in session.asked:
             run = session.run
             version = run.shadow_version if is_shadow else run.local_version
             session.asked[which] = self.local.begin(
-                session.threads, run, session.document, session.standing, version
+                session.threads, run, session.document, session.known, version
             )
 
     def _later(self, session: Session, later: UnderWay | Later) -> Worked:

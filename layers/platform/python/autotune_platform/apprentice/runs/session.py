@@ -32,7 +32,7 @@ class Session:
         run: as it is known.
         stored: as it is stored; None where it is not.
         document: the configuration that it goes by.
-        standing: of its task.
+        known: of its task.
         threads: where versions are asked.
         seconds_left: how long the worker has.
         has_room: whether the budget had room when it was last asked.
@@ -43,7 +43,7 @@ class Session:
     run: Run
     stored: Run | None
     document: Mapping[str, Any]
-    standing: Standing
+    known: Standing
     threads: Executor
     seconds_left: Callable[[], float]
     has_room: bool = True
