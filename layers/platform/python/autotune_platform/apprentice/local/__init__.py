@@ -1,0 +1,1 @@
+"""Asking the small model, wherever it runs."""
