@@ -98,7 +98,7 @@ def measure(part: str, report: Report, *, largest: int, rows: int) -> None:
 
 
 def say(what: str) -> None:
-    """Tell what is measured now: all of it takes half an hour."""
+    """Tell what is measured now: all of it takes over half an hour."""
     print(f"... {what}", file=sys.stderr, flush=True)
 
 

@@ -41,7 +41,12 @@ CASES = (
     Case("answers as long as they may be", OUTPUT_USD * Decimal("10.5")),
     Case("a limit that no request fits in", OUTPUT_USD / 10),
     Case(
-        "answers that are lost after they are billed",
+        "half of the answers lost after they are billed",
+        OUTPUT_USD * Decimal("10.5"),
+        ({"name": "chat_answer_lost", "times": None, "probability": 0.5},),
+    ),
+    Case(
+        "all answers lost after they are billed",
         OUTPUT_USD * Decimal("10.5"),
         ({"name": "chat_answer_lost", "times": None},),
     ),
