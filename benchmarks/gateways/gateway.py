@@ -8,7 +8,7 @@ from typing import Any, Protocol
 OURS = "ours"
 MODEL = "gpt-4.1-mini"
 PRICES = {"input": Decimal("0.4"), "cached": Decimal("0.1"), "output": Decimal("1.6")}
-"""Of ``MODEL`` at the fake, in US dollars for a million tokens; both gateways are told them."""
+"""Of ``MODEL`` at the fake, in US dollars for a million tokens; both gateways know them."""
 
 
 @dataclass(frozen=True)
