@@ -14,7 +14,6 @@ from infra.stacks.ledger import LedgerStack
 TASKS = "apt_*"
 LISTS = "org_*#tasks"
 RUNS = "apr_*"
-RUNS_OF_DAYS = "apt_*#runs#*"
 COSTS = "cost#*"
 TRACED_COSTS = "traced#*"
 # A call may take four minutes (``MAX_LLM_CALL_SECONDS``).
@@ -71,8 +70,9 @@ class ApprenticeRuns(Construct):
             },
         )
         function = worker.function
-        for keys in (TASKS, LISTS, RUNS):
+        for keys in (LISTS, RUNS):
             data.apprentice.grant_read(function, "GetItem", keys=keys)
+        data.apprentice.grant_read(function, "GetItem", "Query", keys=TASKS)
         data.apprentice.grant_write(function, "PutItem", "UpdateItem", keys=RUNS)
         ledger.grant_calls(worker)
         # Rows of its own, what they cost, by which keys, and that a budget had no room for one.
@@ -105,9 +105,9 @@ class ApprenticeRuns(Construct):
         )
         stack.grant_share_waiting(api)
         function = api.function
-        for keys in (TASKS, LISTS, RUNS):
+        for keys in (LISTS, RUNS):
             data.apprentice.grant_read(function, "GetItem", keys=keys)
-        data.apprentice.grant_read(function, "Query", keys=RUNS_OF_DAYS)
+        data.apprentice.grant_read(function, "GetItem", "Query", keys=TASKS)
         data.apprentice.grant_write(function, "PutItem", keys=RUNS)
         # What the paid model answered lies with its row.
         data.ledger.grant_read(function, "BatchGetItem", "GetItem", keys=REQUESTS)

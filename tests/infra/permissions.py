@@ -199,10 +199,9 @@ EXPECTED = {
     | table("Apprentice", "DeleteItem", "PutItem", "UpdateItem", keys="org_*#tasks"),
     "ApprenticeRunsApi": API
     | WAITING
-    | table("Apprentice", "GetItem", keys="apt_*")
+    | table("Apprentice", "GetItem", "Query", keys="apt_*")
     | table("Apprentice", "GetItem", keys="org_*#tasks")
     | table("Apprentice", "GetItem", "PutItem", keys="apr_*")
-    | table("Apprentice", "Query", keys="apt_*#runs#*")
     | table("Ledger", "BatchGetItem", "GetItem", keys="llm_*")
     | found_in("LedgerTexts")
     | bucket("LedgerTexts", "GetObject")
@@ -210,7 +209,7 @@ EXPECTED = {
     | {("lambda:InvokeFunction", "WorkRunsFunction", "")},
     "WorkRuns": ENCRYPT
     | ASKS_MODELS
-    | table("Apprentice", "GetItem", keys="apt_*")
+    | table("Apprentice", "GetItem", "Query", keys="apt_*")
     | table("Apprentice", "GetItem", keys="org_*#tasks")
     | table("Apprentice", "GetItem", "PutItem", "UpdateItem", keys="apr_*")
     | table("Ledger", "GetItem")

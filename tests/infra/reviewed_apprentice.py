@@ -18,7 +18,7 @@ OF_APPRENTICE = (
         dynamodb:GetItem Apprentice org_*#tasks
         dynamodb:GetItem Apprentice apr_*
         dynamodb:PutItem Apprentice apr_*
-        dynamodb:Query Apprentice apt_*#runs#*
+        dynamodb:Query Apprentice apt_*
         dynamodb:BatchGetItem Ledger llm_*
         dynamodb:GetItem Ledger llm_*
         dynamodb:GetItem Budgets waiting#*
@@ -35,6 +35,7 @@ OF_APPRENTICE = (
         """
         dynamodb:GetItem Registry
         dynamodb:GetItem Apprentice apt_*
+        dynamodb:Query Apprentice apt_*
         dynamodb:GetItem Apprentice org_*#tasks
         dynamodb:GetItem Apprentice apr_*
         dynamodb:PutItem Apprentice apr_*

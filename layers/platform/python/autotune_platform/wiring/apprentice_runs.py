@@ -3,6 +3,7 @@
 from functools import cached_property
 
 from autotune_platform.apprentice.configuration.repository import TaskRepository
+from autotune_platform.apprentice.folding.repository import EvidenceRepository
 from autotune_platform.apprentice.runs.handing_over import RunQueue, RunWorker
 from autotune_platform.apprentice.runs.locally import LocalAsking
 from autotune_platform.apprentice.runs.reading import RunAnswers, RunReading
@@ -40,7 +41,9 @@ class ApprenticeRunParts(LedgerParts, ApprenticeParts):
 
     @cached_property
     def standings(self) -> Standings:
-        return Standings(tasks=self.task_repository)
+        return Standings(
+            tasks=self.task_repository, evidence=EvidenceRepository(self.apprentice_table)
+        )
 
     @cached_property
     def apprentice_run_repository(self) -> RunRepository:
