@@ -48,8 +48,17 @@ def test_a_stream_delivers_what_the_router_hands_on(patterns, function):
             "eventName": [kind.event],
             "dynamodb": {
                 "Keys": {"sk": {"S": [{"prefix": kind.prefix}]}},
-                **({"NewImage": {kind.marked: {"BOOL": [True]}}} if kind.marked else {}),
+                **_image_of(kind),
             },
         }
         for kind in ROUTERS[function].kinds
     ]
+
+
+def _image_of(kind):
+    if kind.marked:
+        return {"NewImage": {kind.marked: {"BOOL": [True]}}}
+    if kind.among:
+        name, values = kind.among
+        return {"NewImage": {name: {"S": list(values)}}}
+    return {}
