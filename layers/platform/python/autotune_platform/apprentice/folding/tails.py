@@ -64,9 +64,7 @@ class Tails:
         while len(self._tails) > _REMEMBERED:
             self._tails.popitem(last=False)
 
-    def _read(
-        self, task_id: str, version: int, through: int, window: WindowSettings
-    ) -> list[Pair]:
+    def _read(self, task_id: str, version: int, through: int, window: WindowSettings) -> list[Pair]:
         if through == 0:
             return []
         found: list[Pair] = []
