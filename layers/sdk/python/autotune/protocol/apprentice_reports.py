@@ -307,7 +307,7 @@ class ApprenticeEstimate(ResponseModel):
         observed_pairs: from how many pairs that is known.
         examples_missing: before any version is asked.
         pairs: until it graduates.
-        runs_a_day: on average over the last ``observed_days`` with runs.
+        runs_a_day: on average over the last ``observed_days``, at most seven.
         pairs_a_day: the same of pairs of this version.
         call_nano_usd: what an answer of the paid model costs on average.
         cost_nano_usd: what the paid model is going to cost until then.
@@ -323,7 +323,7 @@ class ApprenticeEstimate(ResponseModel):
     pairs: ApprenticeRange
     runs_a_day: float | None
     pairs_a_day: float | None
-    observed_days: int
+    observed_days: float
     call_nano_usd: int | None
     cost_nano_usd: ApprenticeRange
     dates: ApprenticeDates
