@@ -196,6 +196,10 @@ EXPECTED = {
     | table("Apprentice", "DeleteItem", "PutItem", keys="apt_*")
     | table("Apprentice", "GetItem", "Query", keys="org_*#tasks")
     | table("Apprentice", "DeleteItem", "PutItem", "UpdateItem", keys="org_*#tasks"),
+    "ApprenticeReportsApi": API
+    | table("Apprentice", "GetItem", keys="org_*#tasks")
+    | table("Apprentice", "GetItem", "Query", keys="apt_*")
+    | table("Budgets", "GetItem", keys="money#*"),
     "DecksApi": API
     | COUNTED_ENTITIES
     | table("Registry", "PutItem", keys="task_*")

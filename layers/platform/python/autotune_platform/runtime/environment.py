@@ -343,6 +343,12 @@ class ApprenticeEnvironment(GatewayEnvironment):
     apprentice_table: str
 
 
+class ApprenticeReportsEnvironment(ApprenticeEnvironment):
+    """For the function that tells where tasks stand."""
+
+    budgets_table: str
+
+
 class LedgerWorkEnvironment(ConnectionEnvironment):
     """For the function that works on batches; ``model_functions`` are those of its kind."""
 
