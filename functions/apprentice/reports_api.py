@@ -31,9 +31,7 @@ app = Api(parts)
 @app.get("/api/v1/apprentice/tasks/<task_name>/status", tags=["apprentice"])
 def read_apprentice_status(task_name: str) -> ApprenticeStatusResponse:
     """Return where a task stands: its phase, its versions, its budget, and what needs attention."""
-    return ApprenticeStatusResponse(
-        status=parts().apprentice_reports.status(app.caller, task_name)
-    )
+    return ApprenticeStatusResponse(status=parts().apprentice_reports.status(app.caller, task_name))
 
 
 @app.get("/api/v1/apprentice/tasks/<task_name>/report", tags=["apprentice"])

@@ -19,7 +19,7 @@ FAILURE_RETENTION = Duration.days(14)
 
 
 class StreamConsumer(Construct):
-    """Hands a function new, changed or removed items, in order for each partition key, at least once.
+    """Hands a function changes of items, in order for each partition key, at least once.
 
     A batch that fails is tried again, cut in halves; after ten times the position of what still
     fails goes to ``failures``, so that one record never holds up the others. No more than two

@@ -6,10 +6,12 @@ from aws_cdk import aws_apigatewayv2 as apigateway
 from constructs import Construct
 
 from infra.constructs.signed_api import resource_paths
+from infra.stacks.apprentice_folding import ApprenticeFolding
 from infra.stacks.domain_stack import DomainStack, Shared
 from infra.stacks.http import HttpStack
 
 TASKS = "apt_*"
+RUNS = "apr_*"
 LISTS = "org_*#tasks"
 MONEY = "money#*"
 REPORTS = [
@@ -33,6 +35,7 @@ class ApprenticeStack(DomainStack):
         }
         self._add_tasks(http)
         self._add_reports(http)
+        ApprenticeFolding(self)
 
     def _add_tasks(self, http: HttpStack) -> None:
         tasks = self.create_api(
@@ -42,6 +45,9 @@ class ApprenticeStack(DomainStack):
         table = self.shared.data.apprentice
         for keys in (TASKS, LISTS):
             table.grant_read(tasks.function, "GetItem", "Query", keys=keys)
+        # A task goes with its runs, and with all that is known of it.
+        for keys in (TASKS, RUNS):
+            table.grant_write(tasks.function, "BatchWriteItem", keys=keys)
         table.grant_write(tasks.function, "DeleteItem", "PutItem", keys=TASKS)
         table.grant_write(tasks.function, "DeleteItem", "PutItem", "UpdateItem", keys=LISTS)
         http.api.route(tasks, paths=resource_paths("apprentice"))

@@ -42,6 +42,7 @@ FUNCTIONS = {
     "SweepExports": ("functions.exports.sweep_exports", 60),
     "ApprenticeApi": ("functions.apprentice.api", 29),
     "ApprenticeReportsApi": ("functions.apprentice.reports_api", 29),
+    "FollowRuns": ("functions.apprentice.follow_runs", 60),
     "DecksApi": ("functions.decks.api", 29),
     "SamplesApi": ("functions.decks.samples_api", 29),
     "DeckFeedbackApi": ("functions.decks.feedback_api", 29),

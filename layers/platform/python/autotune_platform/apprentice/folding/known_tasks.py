@@ -62,6 +62,10 @@ class KnownTasks:
             self._remember(self._versions, task_id, known)
         return KnownTask(task, document, known)
 
+    def forget_versions(self, task_id: str) -> None:
+        """Have the task's versions read anew."""
+        self._versions.pop(task_id, None)
+
     def _document(self, task: ApprenticeTask) -> Mapping[str, Any] | None:
         key = (task.id, task.version)
         if key not in self._documents:

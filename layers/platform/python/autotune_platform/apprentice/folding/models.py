@@ -28,6 +28,7 @@ class StoredEvidence(FrozenModel):
 
     organization_id: str
     task_id: str
+    task_name: str
     version: int
     definition_hash: str
     configuration_version: int

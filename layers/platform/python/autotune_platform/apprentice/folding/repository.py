@@ -8,7 +8,6 @@ from autotune_platform.apprentice.configuration.models import ApprenticeTask
 from autotune_platform.apprentice.folding.items import (
     DAY,
     EVIDENCE,
-    EXAMPLES,
     EXAMPLES_COUNTED,
     VERSION,
     day_key,
@@ -21,7 +20,7 @@ from autotune_platform.apprentice.folding.items import (
 from autotune_platform.apprentice.folding.models import DayCounts, StoredEvidence, StoredPair
 from autotune_platform.apprentice.folding.tallies import AGREEMENT_UNITS
 from autotune_platform.apprentice.pairs import Pair
-from autotune_platform.apprentice.runs.items import attributes_of, runs_of
+from autotune_platform.apprentice.runs.items import RUN, attributes_of, runs_of
 from autotune_platform.apprentice.runs.models import Run
 from autotune_platform.apprentice.savings import Costs
 from autotune_platform.storage.counting import Addition, Canceled, Check
@@ -56,6 +55,11 @@ class EvidenceRepository:
         items = self._table.get_many((task_id, evidence_key(number)) for number in versions)
         found = [StoredEvidence.model_validate(item) for item in items.values()]
         return {one.version: one for one in found}
+
+    def all_of(self, task_id: str) -> list[StoredEvidence]:
+        """Return what is stored of a task's versions, by number."""
+        items = self._table.items(task_id, starting=EVIDENCE)
+        return [StoredEvidence.model_validate(item) for item in items]
 
     def version_items(self, task_id: str) -> list[Item]:
         """Return the items of a task's versions, in their order."""
@@ -249,24 +253,30 @@ class EvidenceRepository:
         token = encode_cursor(day, page.last_key["sk"]) if page.last_key else None
         return [listed_run(item) for item in page.items], token
 
-    def everything_of(self, task_id: str) -> Iterator[Key]:
-        """Yield the keys of all that is kept here of a task, what leads to others last."""
+    def erase(self, task_id: str) -> None:
+        """Erase all that is kept of a task but its configurations; a repeat goes on with it.
+
+        Raises:
+            UnavailableError: the table kept something.
+        """
+        self._table.delete_many(self._kept_of(task_id))
+
+    def _kept_of(self, task_id: str) -> Iterator[Key]:
+        """Yield keys, those that lead to others behind them."""
         about = self.about(task_id)
         for item in about:
             if item["sk"].startswith(EVIDENCE):
-                for pair in self._table.items(
-                    pairs_of(task_id, item["version"]), attributes=("pk", "sk")
-                ):
+                of_version = pairs_of(task_id, item["version"])
+                for pair in self._table.items(of_version, attributes=("pk", "sk")):
                     yield pair["pk"], pair["sk"]
         for day in self._table.items(task_id, starting=DAY, attributes=("pk", "sk")):
             of_day = runs_of(task_id, day["sk"].removeprefix(DAY))
             for entry in self._table.items(of_day, attributes=("pk", "sk", "id")):
-                yield entry["id"], "run"
+                yield entry["id"], RUN
                 yield entry["pk"], entry["sk"]
             yield day["pk"], day["sk"]
         for item in about:
-            if item["sk"].startswith((EVIDENCE, EXAMPLES)):
-                yield item["pk"], item["sk"]
+            yield item["pk"], item["sk"]
 
 
 def listed_run(item: Item) -> Run:

@@ -18,6 +18,7 @@ from autotune_platform.apprentice.folding.models import StoredEvidence
 from autotune_platform.apprentice.folding.repository import EvidenceRepository, counted_of
 from autotune_platform.apprentice.folding.tails import Tails
 from autotune_platform.apprentice.folding.tallies import (
+    CHECKS_ENDED,
     entry_of,
     is_new_example,
     new_pairs,
@@ -57,13 +58,13 @@ class RunFolding:
             UnavailableError: others kept writing the same items. Count all of them again.
         """
         by_task: dict[tuple[str, str, str], list[Run]] = defaultdict(list)
-        for run in runs:
+        for run in _furthest(runs):
             by_task[run.organization_id, run.task_name, run.task_id].append(run)
         for (organization_id, name, task_id), own in by_task.items():
             for some in _portions(own):
                 self._count(organization_id, name, task_id, some)
 
-    def refold(self, organization_id: str, name: str, task_id: str) -> None:
+    def refold(self, task_id: str) -> None:
         """Fold all versions' pairs anew whose evidence is of other rules than the task's present.
 
         A version that serves by now is published.
@@ -71,21 +72,20 @@ class RunFolding:
         Raises:
             UnavailableError: as ``count``.
         """
-        known = self._known(organization_id, name, task_id)
-        for number in known.versions if known else ():
-            self._again(organization_id, name, task_id, number)
+        for stored in self.repository.all_of(task_id):
+            self._again(stored)
 
-    def _known(self, organization_id: str, name: str, task_id: str) -> KnownTask | None:
-        self.tasks.forget_versions(task_id)
-        return self.tasks.get(organization_id, name, task_id, versions=())
-
-    def _again(self, organization_id: str, name: str, task_id: str, number: int) -> None:
+    def _again(self, stored: StoredEvidence) -> None:
+        task_id, number = stored.task_id, stored.version
         for _ in BUSY.attempts(_ATTEMPTS):
-            known = self._known(organization_id, name, task_id)
-            if known is None or number not in known.versions:
-                return
+            self.tasks.forget_versions(task_id)
+            known = self.tasks.get(
+                stored.organization_id, stored.task_name, task_id, versions=[number]
+            )
             before = self.repository.find(task_id, [number]).get(number)
-            if before is None or self._is_refolded(known, before):
+            if known is None or before is None or number not in known.versions:
+                return
+            if self._is_refolded(known, before):
                 return
         raise UnavailableError("others fold the same pairs", retry_after_seconds=1)
 
@@ -189,7 +189,9 @@ class RunFolding:
             advance = rebuilt(
                 (pair for pair in pairs if pair.sequence <= before.sequence), rules, window
             )
-            advance.raised.clear()  # nobody is told of what was not so when it happened
+            # Nobody is told of an alarm that was none when it happened; an emergency still holds.
+            is_told = before.told_emergency
+            advance.raised = [one for one in advance.raised if one.kind != "alarm" and not is_told]
             return advance
         tail = self.tails.get(task_id, number, through=before.sequence, window=window)
         return Advance(rules, window, evidence, tail, before.score_counts)
@@ -223,6 +225,7 @@ def _nothing(known: KnownTask, number: int) -> StoredEvidence:
     return StoredEvidence(
         organization_id=known.task.organization_id,
         task_id=known.task.id,
+        task_name=known.task.name,
         version=number,
         definition_hash=known.versions[number].definition_hash,
         configuration_version=known.task.version,
@@ -237,6 +240,20 @@ def _is_news(run: Run, entry: Mapping[str, object]) -> bool:
     if not counted or (run.has_ended and counted["state"] == "pending"):
         return True
     return run.has_ended and run.check != counted["check"] and counted["check"] in ("none", "due")
+
+
+def _furthest(runs: Iterable[Run]) -> list[Run]:
+    """Return each run once, as far as any record of it has come."""
+    found: dict[str, Run] = {}
+    for run in runs:
+        known = found.get(run.id)
+        if known is None or _progress(run) >= _progress(known):
+            found[run.id] = run
+    return list(found.values())
+
+
+def _progress(run: Run) -> tuple[bool, bool]:
+    return run.has_ended, run.has_ended and run.check in CHECKS_ENDED
 
 
 def _portions(runs: Sequence[Run]) -> Iterator[list[Run]]:
