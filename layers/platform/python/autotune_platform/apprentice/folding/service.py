@@ -128,9 +128,10 @@ class RunFolding:
             news.append((run, [len(run.pairs) - len(new_pairs(run, counted)), len(run.pairs)]))
         folded, advances = self._fold(known, news)
         for day, tally in days.items():
-            # What is known now is of the latest day, whatever runs of earlier ones came late.
             bounds = {
-                number: advance.bound for number, advance in advances.items() if day == max(days)
+                number: advance.bound
+                for number, advance in advances.items()
+                if day == _latest_day(days, number)
             }
             writes.append(self.repository.counts(known.task, day, tally, bounds=bounds))
         for definition_hash, by in examples.items():
@@ -219,6 +220,11 @@ class RunFolding:
             events.append(model_promoted(task, after, evidence, at=self.clock.now()))
         writes = [self.repository.event(task, event) for event in events]
         return [self.repository.evidence(after, revision=before.revision), *writes], after
+
+
+def _latest_day(days: Mapping[str, Counter[str]], version: int) -> str | None:
+    """Return the last day with pairs of a version: what is known of it now is of that day."""
+    return max((day for day, tally in days.items() if tally[f"pairs#{version}"]), default=None)
 
 
 def _nothing(known: KnownTask, number: int) -> StoredEvidence:
