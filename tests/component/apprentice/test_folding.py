@@ -15,7 +15,7 @@ from autotune_platform.apprentice.runs.models import RunPair
 from autotune_platform.runtime.environment import FoldingEnvironment
 from autotune_platform.runtime.grouping import groups
 from autotune_platform.wiring.apprentice_folding import FoldingParts
-from tests.support.apprentice_runs import NOON, Apprentice
+from tests.support.apprentice_folding import NOON, Apprentice
 from tests.support.killing import Killed, Killer
 from tests.support.lambdas import forget_processes
 from tests.support.tables import items_of_tables

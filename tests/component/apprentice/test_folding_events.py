@@ -3,7 +3,7 @@
 import pytest
 
 from tests.component.ledger.test_events import delivered
-from tests.support.apprentice_runs import Apprentice
+from tests.support.apprentice_folding import Apprentice
 from tests.support.subscribers import loopback_subscriber
 
 RULES = {

@@ -83,7 +83,11 @@ class EvidenceRepository:
 
         Of whoever writes about a deleted task, nothing would ever be erased.
         """
-        standing = {"id": task.id, "state": "kept", "version": task.version}
+        standing: dict[str, int | str | bool | None] = {
+            "id": task.id,
+            "state": "kept",
+            "version": task.version,
+        }
         return Check(
             table=self._table.name,
             pk=tasks_of(task.organization_id),

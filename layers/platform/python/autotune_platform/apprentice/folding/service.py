@@ -95,8 +95,7 @@ class RunFolding:
         writes, after = self._told(known, before, advance)
         if after.model_copy(update={"revision": before.revision}) == before:
             return True
-        written = [self.repository.kept(known.task), *writes]
-        return self.repository.write(written) is None
+        return self.repository.write([self.repository.kept(known.task), *writes]) is None
 
     def _count(self, organization_id: str, name: str, task_id: str, runs: Sequence[Run]) -> None:
         wanted = {pair.version for run in runs for pair in run.pairs}
@@ -265,10 +264,15 @@ def _progress(run: Run) -> tuple[bool, bool]:
 def _portions(runs: Sequence[Run]) -> Iterator[list[Run]]:
     """Cut runs so that what each portion writes fits one transaction."""
     some: list[Run] = []
-    writes, shared = 0, set()
+    writes = 0
+    shared: set[str | int] = set()
     for run in runs:
         own = 1 + len(run.pairs)
-        parts = {run.day, run.definition_hash, *(pair.version for pair in run.pairs)}
+        parts: set[str | int] = {
+            run.day,
+            run.definition_hash,
+            *(pair.version for pair in run.pairs),
+        }
         if some and writes + own + len(shared | parts) > _MOST_WRITES:
             yield some
             some, writes, shared = [], 0, set()
