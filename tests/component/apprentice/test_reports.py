@@ -16,7 +16,7 @@ from autotune_platform.budgets.scopes import MoneyLimits
 from autotune_platform.budgets.uses import task_scope
 from autotune_platform.runtime import clients
 from autotune_platform.storage.table import Table
-from tests.support.apprentice_runs import Apprentice
+from tests.support.apprentice_folding import Apprentice
 from tests.support.ledger import Ledger
 from tests.support.platform import Platform
 
