@@ -1,4 +1,4 @@
-"""What becomes of a task of the apprentice, on the wire: its standing, its history, its prospects.
+"""What becomes of a task of the apprentice, on the wire: its status, its history, its prospects.
 
 Money is in billionths of a US dollar. Days are those of UTC.
 """
@@ -244,7 +244,7 @@ class ApprenticeStatus(ResponseModel):
 
 
 class ApprenticeStatusResponse(ResponseModel):
-    """A task's standing."""
+    """A task's status."""
 
     status: ApprenticeStatus
 

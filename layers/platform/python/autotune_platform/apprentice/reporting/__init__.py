@@ -1,1 +1,1 @@
-"""What operators are told of a task: where it stands, what became of it, how long it takes yet."""
+"""What operators see of a task: where it stands, what became of it, how long it takes yet."""

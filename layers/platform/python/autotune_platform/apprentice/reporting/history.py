@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from datetime import date
+from typing import Any
 
 from autotune.protocol import apprentice_reports as wire
 from autotune_platform.apprentice.folding.models import DayCounts, VersionDay
@@ -50,7 +51,7 @@ def counts_on_wire(counts: DayCounts) -> wire.ApprenticeCounts:
 def total(days: Iterable[DayCounts]) -> DayCounts:
     """Return the sum of some days, without their versions."""
     names = [one.name for one in fields(DayCounts) if one.name not in _NO_COUNTS]
-    sums = dict.fromkeys(names, 0)
+    sums: dict[str, Any] = dict.fromkeys(names, 0)
     for counts in days:
         for name in names:
             sums[name] += getattr(counts, name)

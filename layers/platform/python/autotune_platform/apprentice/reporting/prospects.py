@@ -49,7 +49,7 @@ def pace(
     taught = [
         (one.versions[version].pairs, one.begun)
         for one in recent
-        if version in one.versions and one.versions[version].pairs
+        if version is not None and version in one.versions and one.versions[version].pairs
     ]
     taught = taught[1:] or taught
     pairs, of_runs = (sum(column) for column in zip(*taught, strict=True)) if taught else (0, 0)

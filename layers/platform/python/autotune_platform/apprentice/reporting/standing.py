@@ -1,4 +1,4 @@
-"""Where a task and its versions stand, as operators are told."""
+"""Where a task and its versions stand, as operators see it."""
 
 import math
 
