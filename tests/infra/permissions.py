@@ -221,6 +221,10 @@ EXPECTED = {
     | bucket("LedgerTexts", "GetObject", "PutObject")
     | send("Runs")
     | drain("Runs"),
+    "ApprenticeReportsApi": API
+    | table("Apprentice", "GetItem", keys="org_*#tasks")
+    | table("Apprentice", "GetItem", "Query", keys="apt_*")
+    | table("Budgets", "GetItem", keys="money#*"),
     "FollowRuns": ENCRYPT
     | table("Apprentice", "BatchGetItem", "GetItem", "Query", keys="apt_*")
     | table("Apprentice", "UpdateItem", keys="apt_*")

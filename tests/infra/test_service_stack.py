@@ -43,6 +43,7 @@ FUNCTIONS = {
     "ApprenticeApi": ("functions.apprentice.api", 29),
     "ApprenticeRunsApi": ("functions.apprentice.runs_api", 29),
     "WorkRuns": ("functions.apprentice.work_runs", 300),
+    "ApprenticeReportsApi": ("functions.apprentice.reports_api", 29),
     "FollowRuns": ("functions.apprentice.follow_runs", 60),
     "DecksApi": ("functions.decks.api", 29),
     "SamplesApi": ("functions.decks.samples_api", 29),

@@ -70,6 +70,9 @@ EXPECTED = {
     "POST /api/v1/apprentice/tasks/<task_name>/runs": "O--O",
     "GET /api/v1/apprentice/tasks/<task_name>/runs": "O--O",
     "GET /api/v1/apprentice/runs/<apprentice_run_id>": "O--O",
+    "GET /api/v1/apprentice/tasks/<task_name>/status": "O--O",
+    "GET /api/v1/apprentice/tasks/<task_name>/report": "O--O",
+    "GET /api/v1/apprentice/tasks/<task_name>/estimate": "O--O",
     # Decks hold prompts, samples and what judges said of them: for who may read completions.
     "GET /api/v1/deck-capture": "O--O",
     "PUT /api/v1/deck-capture": "---O",

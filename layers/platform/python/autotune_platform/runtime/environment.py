@@ -361,6 +361,12 @@ class ApprenticeWorkEnvironment(ApprenticeEnvironment, ConnectionEnvironment):
     run_queue_url: str
 
 
+class ApprenticeReportsEnvironment(ApprenticeEnvironment):
+    """For the function that tells where tasks stand."""
+
+    budgets_table: str
+
+
 class FoldingEnvironment(Environment):
     """For the function that counts runs of the apprentice."""
 
