@@ -5,12 +5,20 @@ from autotune.client.apprentice_reports import (
     get_apprentice_report,
     get_apprentice_status,
 )
-from autotune.client.binding import AsyncResource, Method, Resource
+from autotune.client.apprentice_runs import (
+    get_apprentice_run,
+    list_apprentice_runs,
+    run_apprentice,
+)
+from autotune.client.binding import AsyncResource, ListMethod, Method, Resource
 
 
 class ApprenticeMethods:
     """Methods of the apprentice."""
 
+    run = Method(run_apprentice)
+    get_run = Method(get_apprentice_run)
+    runs = ListMethod(list_apprentice_runs)
     status = Method(get_apprentice_status)
     report = Method(get_apprentice_report)
     estimate = Method(get_apprentice_estimate)
