@@ -135,12 +135,11 @@ class LedgerCalls:
             outcome = ask(row)
         version = planned.connection.key_version
         if isinstance(outcome, Answer):
-            ended = self.ends.answered(row, planned.text, outcome, key_version=version)
+            ending = self.ends.answering(row, planned.text, outcome, key_version=version)
         else:
-            ended = self.ends.refused(row, outcome, more_attempts=False, key_version=version)
-        ended = ended or self.rows.get(row.id) or row
-        self.settling.settle(ended, [] if of is None else of.closing(ended, outcome))
-        return ended, outcome
+            ending = self.ends.refusing(row, outcome, key_version=version)
+        closing = [] if of is None else of.closing(ending.row, outcome)
+        return self.settling.end(ending, closing), outcome
 
     def _reserved(self, row: Row, claim: Addition | None, of: Apprenticed | None) -> Row:
         claims = [] if claim is None else [claim]
