@@ -97,6 +97,7 @@ class CallSettling:
                 row.periods,
                 reserved=row.bound_nano_usd,
                 spent=row.cost_nano_usd,
+                row_id=row.id,
             ),
             *self.costs.additions(
                 row.organization_id,

@@ -11,8 +11,8 @@ from datetime import timedelta
 from autotune.protocol.ids import new_id
 from autotune.protocol.llm_requests import EnqueueLlmRequest
 from autotune_platform.access.models import Caller
-from autotune_platform.budgets.money import MoneyBudgets, NoRoom
-from autotune_platform.ledger.affording import exhausted
+from autotune_platform.budgets.money import Halted, MoneyBudgets, NoRoom
+from autotune_platform.ledger.affording import exhausted, halted
 from autotune_platform.ledger.apprenticed import Apprenticed, NotOpenedError
 from autotune_platform.ledger.asking import RowAsking
 from autotune_platform.ledger.batch_repository import BatchRepository
@@ -65,6 +65,7 @@ class LedgerCalls:
         Raises:
             InvalidRequestError: it cannot be asked.
             BudgetExhaustedError: a budget has no room for it; ``budget`` says which, until when.
+            CallsHaltedError: nothing is paid for the task any more, until its budgets are changed.
             NotOpenedError: a condition of what ``of`` writes before the call does not hold.
             UnavailableError: the table is busy; nothing was asked.
         """
@@ -153,9 +154,10 @@ class LedgerCalls:
 
         reserved = self.money.reserve(row.scopes, row.bound_nano_usd, opening)
         if isinstance(reserved, NoRoom):
-            if reserved.scope == row.organization_id:
-                self.money.refused(row.organization_id)
+            self.money.announce(reserved)
             raise exhausted(reserved, row)
+        if isinstance(reserved, Halted):
+            raise halted(reserved)
         if reserved is None:
             if any(not self.batches.holds(one) for one in claims):
                 raise CallUnderWayError
