@@ -5,11 +5,14 @@ from collections.abc import Mapping
 from constructs import Construct
 
 from infra.constructs.signed_api import resource_paths
+from infra.stacks.apprentice_folding import ApprenticeFolding
 from infra.stacks.domain_stack import DomainStack, Shared
 from infra.stacks.http import HttpStack
 
 TASKS = "apt_*"
+RUNS = "apr_*"
 LISTS = "org_*#tasks"
+MONEY = "money#org_*#apt_*"
 
 
 class ApprenticeStack(DomainStack):
@@ -25,8 +28,10 @@ class ApprenticeStack(DomainStack):
         )
         self.apprentice_environment: Mapping[str, str] = {
             "APPRENTICE_TABLE": shared.data.apprentice.table.table_name,
+            "BUDGETS_TABLE": shared.data.budgets.table.table_name,
         }
         self._add_tasks(http)
+        ApprenticeFolding(self)
 
     def _add_tasks(self, http: HttpStack) -> None:
         tasks = self.create_api(
@@ -36,6 +41,12 @@ class ApprenticeStack(DomainStack):
         table = self.shared.data.apprentice
         for keys in (TASKS, LISTS):
             table.grant_read(tasks.function, "GetItem", "Query", keys=keys)
+        # A task goes with its runs, and with all that is known of it.
+        for keys in (TASKS, RUNS):
+            table.grant_write(tasks.function, "BatchWriteItem", keys=keys)
         table.grant_write(tasks.function, "DeleteItem", "PutItem", keys=TASKS)
         table.grant_write(tasks.function, "DeleteItem", "PutItem", "UpdateItem", keys=LISTS)
+        # A task's limits are in its scope of money, which is closed when it is deleted.
+        self.shared.data.budgets.grant_read(tasks.function, "GetItem", keys=MONEY)
+        self.shared.data.budgets.grant_write(tasks.function, "UpdateItem", keys=MONEY)
         http.api.route(tasks, paths=resource_paths("apprentice"))

@@ -40,6 +40,7 @@ class LedgerStack(DomainStack):
     Attributes:
         work: The function that works on batches.
         connections: The function that answers for connections, and asks through them to verify one.
+        callers: Functions that ask models while somebody waits.
         imports: The workflow that takes files in.
         import_environment: For functions that make and start imports.
         call_environment: For functions that call language models.
@@ -49,6 +50,7 @@ class LedgerStack(DomainStack):
     def __init__(self, scope: Construct, *, shared: Shared, http: HttpStack) -> None:
         super().__init__(scope, domain="ledger", shared=shared, holds="calls of language models")
         data = shared.data
+        self.callers: list[ServiceFunction] = []
         self._stores: Mapping[str, str] = {
             "LEDGER_TABLE": data.ledger.table.table_name,
             "LEDGER_BUCKET": data.ledger_texts.bucket.bucket_name,
@@ -235,6 +237,7 @@ class LedgerStack(DomainStack):
         data.ledger_texts.grant_put(connections.function)
         data.provider_keys.grant_seal(connections)
         self._grant_calls(connections)
+        self.callers.append(connections)
         for resource in ("llm-connections", "llm-tokens"):
             http.api.route(connections, paths=resource_paths(resource))
         # It looks at the provider's job, with the connection's key.

@@ -4,17 +4,26 @@ from functools import cached_property
 
 from autotune_platform.apprentice.configuration.repository import TaskRepository
 from autotune_platform.apprentice.configuration.service import TaskConfigurations
+from autotune_platform.apprentice.folding.repository import EvidenceRepository
+from autotune_platform.apprentice.local.clients import BackendClients
+from autotune_platform.apprentice.local.exchanging import ModelServers
+from autotune_platform.apprentice.local.sagemaker import EndpointInvocations
+from autotune_platform.budgets.task_money import TaskMoney
+from autotune_platform.budgets.uses import MoneyUses
 from autotune_platform.ledger.connection_repository import ConnectionRepository
 from autotune_platform.ledger.prices import Prices
 from autotune_platform.ledger.usable_connections import UsableConnections
+from autotune_platform.outbound.connections import connection_pool
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import ApprenticeEnvironment
+from autotune_platform.runtime.sagemaker import SageMakerRuntime
 from autotune_platform.storage.table import Table
 from autotune_platform.wiring.access import ApiParts
 from autotune_platform.wiring.graders import GraderParts
+from autotune_platform.wiring.outbound import OutboundParts
 
 
-class ApprenticeParts(GraderParts):
+class ApprenticeParts(GraderParts, OutboundParts):
     """Tasks of the apprentice."""
 
     environment: ApprenticeEnvironment
@@ -24,6 +33,14 @@ class ApprenticeParts(GraderParts):
         return Table(self.environment.apprentice_table, clients.dynamodb())
 
     @cached_property
+    def budgets_table(self) -> Table:
+        return Table(self.environment.budgets_table, clients.dynamodb())
+
+    @cached_property
+    def apprentice_evidence(self) -> EvidenceRepository:
+        return EvidenceRepository(self.apprentice_table)
+
+    @cached_property
     def apprentice_tasks(self) -> TaskConfigurations:
         return TaskConfigurations(
             repository=TaskRepository(self.apprentice_table),
@@ -31,7 +48,23 @@ class ApprenticeParts(GraderParts):
             graders=self.graders,
             prices=Prices(),
             admit_private=self.environment.admit_private_addresses,
+            money=TaskMoney(money=MoneyUses(table=self.budgets_table)),
+            remains=self.apprentice_evidence,
         )
+
+    @cached_property
+    def model_servers(self) -> ModelServers:
+        return ModelServers(self.connections)
+
+    @cached_property
+    def local_clients(self) -> BackendClients:
+        return BackendClients(servers=self.model_servers, endpoints=lambda: self.endpoints)
+
+    @cached_property
+    def endpoints(self) -> EndpointInvocations:
+        # AWS's own address, which may lie inside of a network.
+        servers = ModelServers(connection_pool(admit_private=True))
+        return EndpointInvocations(SageMakerRuntime(servers.send))
 
 
 class ApprenticeApiParts(ApiParts, ApprenticeParts):
