@@ -1,13 +1,14 @@
-"""What organisations are told of their budgets, and of those of their apprentice's tasks."""
+"""Events of budgets, of organisations and of their apprentice's tasks."""
 
 from datetime import datetime
 from typing import Final
 
+from autotune.protocol.events import EventType
 from autotune.protocol.ids import derived_id
 from autotune.protocol.llm_events import BudgetExhausted, BudgetWarning
 from autotune_platform.budgets.scopes import PeriodUse, Standing
 from autotune_platform.budgets.uses import organization_of, task_of
-from autotune_platform.webhooks.models import Event, EventType
+from autotune_platform.webhooks.models import Event
 
 EXHAUSTED: Final = "budget.exhausted"
 WARNING: Final = "budget.warning"

@@ -341,13 +341,13 @@ class ApprenticeEnvironment(GatewayEnvironment):
     """For functions that look after tasks of the apprentice."""
 
     apprentice_table: str
+    budgets_table: str
 
 
 class FoldingEnvironment(Environment):
     """For the function that counts runs of the apprentice."""
 
     apprentice_table: str
-    budgets_table: str
 
 
 class LedgerWorkEnvironment(ConnectionEnvironment):
