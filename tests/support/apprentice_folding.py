@@ -63,6 +63,7 @@ class Apprentice:
                 "number": number,
                 "definition_hash": task.definition_hash,
                 "state": "hosted",
+                "model": f"small-{number}",
                 **fields,
             }
         )

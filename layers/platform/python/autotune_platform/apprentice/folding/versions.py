@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autotune_platform.apprentice.evidence import Evidence
+from autotune_platform.apprentice.local.contract import ServedModel
 from autotune_platform.apprentice.phases import Version
 
 
@@ -17,12 +18,14 @@ class KnownVersion:
         definition_hash: of the definition that it was made for.
         is_hosted: whether it can be asked.
         canary_at: the pair after which it passed its canary.
+        served: what it is known by where it is served.
     """
 
     number: int
     definition_hash: str
     is_hosted: bool
     canary_at: int | None
+    served: ServedModel
 
     @classmethod
     def from_item(cls, item: Mapping[str, Any]) -> "KnownVersion":
@@ -32,6 +35,9 @@ class KnownVersion:
             definition_hash=item["definition_hash"],
             is_hosted=item["state"] == "hosted",
             canary_at=item.get("canary_at"),
+            served=ServedModel(
+                item["model"], item.get("digest"), item.get("endpoint"), item.get("component")
+            ),
         )
 
     def with_evidence(self, evidence: Evidence) -> Version:
