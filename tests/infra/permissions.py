@@ -198,6 +198,10 @@ EXPECTED = {
     | table("Apprentice", "BatchWriteItem", keys="apr_*")
     | table("Apprentice", "GetItem", "Query", keys="org_*#tasks")
     | table("Apprentice", "DeleteItem", "PutItem", "UpdateItem", keys="org_*#tasks"),
+    "ApprenticeReportsApi": API
+    | table("Apprentice", "GetItem", keys="org_*#tasks")
+    | table("Apprentice", "GetItem", "Query", keys="apt_*")
+    | table("Budgets", "GetItem", keys="money#*"),
     "FollowRuns": ENCRYPT
     | table("Apprentice", "BatchGetItem", "GetItem", "Query", keys="apt_*")
     | table("Apprentice", "UpdateItem", keys="apt_*")

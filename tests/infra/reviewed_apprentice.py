@@ -4,6 +4,7 @@ from tests.infra.reviewing import rare
 
 RARELY_CALLED_OF_APPRENTICE = {
     "ApprenticeApi": "keeps tasks of the apprentice (tests/component/apprentice)",
+    "ApprenticeReportsApi": "tells where tasks stand (tests/component/apprentice/test_reports.py)",
     "FollowRuns": "counts runs of the apprentice (tests/component/apprentice/test_folding.py)",
 }
 """Functions that a run may see or not."""
@@ -25,6 +26,16 @@ OF_APPRENTICE = (
         dynamodb:UpdateItem Apprentice org_*#tasks
         """,
         "Tasks are put, read and deleted (tests/component/apprentice).",
+    ),
+    *rare(
+        "ApprenticeReportsApi",
+        """
+        dynamodb:GetItem Apprentice org_*#tasks
+        dynamodb:GetItem Apprentice apt_*
+        dynamodb:Query Apprentice apt_*
+        dynamodb:GetItem Budgets money#*
+        """,
+        "Reports read what others count (tests/component/apprentice/test_reports.py).",
     ),
     *rare(
         "FollowRuns",

@@ -75,6 +75,11 @@ _BY_PATTERN = [
     ("POST", r"/api/v1/decks/[^/]+/prompt-edits(/.*)?", "functions.decks.edits_api"),
     ("GET", r"/api/v1/decks/[^/]+/labels", "functions.decks.feedback_api"),
     ("GET", r"/api/v1/tasks/[^/]+/stats", "functions.overview.api"),
+    (
+        "GET",
+        r"/api/v1/apprentice/tasks/[^/]+/(status|report|estimate)",
+        "functions.apprentice.reports_api",
+    ),
     ("GET", r"/api/v1/tasks/[^/]+/comparison", "functions.completions.scores_api"),
     ("POST", r"/api/v1/sessions/oidc", "functions.access.oidc_api"),
     ("POST", r"/api/v1/llm-batches/[^/]+/resolve", "functions.ledger.connections_api"),

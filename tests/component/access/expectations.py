@@ -67,6 +67,9 @@ EXPECTED = {
     "GET /api/v1/apprentice/tasks/<task_name>/configurations": "O--O",
     "GET /api/v1/apprentice/tasks/<task_name>/pairs": "O--O",
     "GET /api/v1/apprentice/tasks/<task_name>/configurations/<version>": "O--O",
+    "GET /api/v1/apprentice/tasks/<task_name>/status": "O--O",
+    "GET /api/v1/apprentice/tasks/<task_name>/report": "O--O",
+    "GET /api/v1/apprentice/tasks/<task_name>/estimate": "O--O",
     # Decks hold prompts, samples and what judges said of them: for who may read completions.
     "GET /api/v1/deck-capture": "O--O",
     "PUT /api/v1/deck-capture": "---O",

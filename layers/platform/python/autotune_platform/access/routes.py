@@ -213,6 +213,9 @@ ROUTES: Mapping[tuple[str, str], Rule] = {
     ("GET", "/api/v1/apprentice/tasks/<task_name>/configurations/<version>"): Grant(
         "apprentice", "read"
     ),
+    ("GET", "/api/v1/apprentice/tasks/<task_name>/status"): Grant("apprentice", "read"),
+    ("GET", "/api/v1/apprentice/tasks/<task_name>/report"): Grant("apprentice", "read"),
+    ("GET", "/api/v1/apprentice/tasks/<task_name>/estimate"): Grant("apprentice", "read"),
     ("POST", "/api/v1/decks"): Grant("decks", "create"),
     ("GET", "/api/v1/decks"): Grant("decks", "read"),
     ("GET", "/api/v1/decks/<deck_id>"): Grant("decks", "read"),

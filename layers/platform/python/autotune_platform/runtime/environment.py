@@ -344,6 +344,12 @@ class ApprenticeEnvironment(GatewayEnvironment):
     budgets_table: str
 
 
+class ApprenticeReportsEnvironment(ApprenticeEnvironment):
+    """For the function that tells where tasks stand."""
+
+    budgets_table: str
+
+
 class FoldingEnvironment(Environment):
     """For the function that counts runs of the apprentice."""
 
