@@ -7,8 +7,10 @@ from constructs import Construct
 
 from infra.constructs.signed_api import resource_paths
 from infra.stacks.apprentice_folding import ApprenticeFolding
+from infra.stacks.apprentice_runs import ApprenticeRuns
 from infra.stacks.domain_stack import DomainStack, Shared
 from infra.stacks.http import HttpStack
+from infra.stacks.ledger import LedgerStack
 
 TASKS = "apt_*"
 RUNS = "apr_*"
@@ -26,9 +28,12 @@ class ApprenticeStack(DomainStack):
 
     Attributes:
         apprentice_environment: For functions that read or write its tasks.
+        runs: Runs that are to be worked on.
     """
 
-    def __init__(self, scope: Construct, *, shared: Shared, http: HttpStack) -> None:
+    def __init__(
+        self, scope: Construct, *, shared: Shared, http: HttpStack, ledger: LedgerStack
+    ) -> None:
         super().__init__(
             scope, domain="apprentice", shared=shared, holds="tasks that two models answer"
         )
@@ -39,6 +44,7 @@ class ApprenticeStack(DomainStack):
         self._add_tasks(http)
         self._add_reports(http)
         ApprenticeFolding(self)
+        self.runs = ApprenticeRuns(self, http=http, ledger=ledger).queue
 
     def _add_tasks(self, http: HttpStack) -> None:
         tasks = self.create_api(
