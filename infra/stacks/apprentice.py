@@ -35,7 +35,6 @@ class ApprenticeStack(DomainStack):
         )
         table = self.shared.data.apprentice
         for keys in (TASKS, LISTS):
-            table.grant_read(tasks.function, "GetItem", "Query", keys=keys)
-        table.grant_write(tasks.function, "DeleteItem", "PutItem", keys=TASKS)
-        table.grant_write(tasks.function, "DeleteItem", "PutItem", "UpdateItem", keys=LISTS)
+            table.grant_read(tasks.function, "ConditionCheckItem", "GetItem", "Query", keys=keys)
+            table.grant_write(tasks.function, "DeleteItem", "PutItem", "UpdateItem", keys=keys)
         http.api.route(tasks, paths=resource_paths("apprentice"))

@@ -192,9 +192,9 @@ EXPECTED = {
     | bucket("Exports", "DeleteObject", "GetObject")
     | start("ExportScores"),
     "ApprenticeApi": API
-    | table("Apprentice", "GetItem", "Query", keys="apt_*")
-    | table("Apprentice", "DeleteItem", "PutItem", keys="apt_*")
-    | table("Apprentice", "GetItem", "Query", keys="org_*#tasks")
+    | table("Apprentice", "ConditionCheckItem", "GetItem", "Query", keys="apt_*")
+    | table("Apprentice", "DeleteItem", "PutItem", "UpdateItem", keys="apt_*")
+    | table("Apprentice", "ConditionCheckItem", "GetItem", "Query", keys="org_*#tasks")
     | table("Apprentice", "DeleteItem", "PutItem", "UpdateItem", keys="org_*#tasks"),
     "DecksApi": API
     | COUNTED_ENTITIES

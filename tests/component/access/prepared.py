@@ -9,6 +9,7 @@ from typing import Any
 import boto3
 
 from autotune.protocol.ids import derived_id, new_id
+from autotune_platform.apprentice.versions.models import ModelVersion
 from autotune_platform.ledger.calls import Answer
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import (
@@ -150,7 +151,24 @@ class Prepared:
         body = configuration(self.id_of("connection_id", owner), model="m")
         answer = self.platform.call("PUT", path, body, api_key=self._admins[owner])
         assert answer.status == 200, answer.text
+        self._add_version(answer.json["task"])
         return name
+
+    def _add_version(self, task: dict[str, Any]) -> None:
+        version = ModelVersion(
+            task_id=task["id"],
+            organization_id="org",
+            number=1,
+            definition_hash=task["definitionHash"],
+            backend="vllm",
+            model="m",
+            digest="d",
+            created_at=datetime.now(UTC),
+            created_by="p",
+        )
+        stored = version.model_dump(mode="json", exclude_none=True)
+        key = {"pk": task["id"], "sk": "version#000001"}
+        Table("apprentice", clients.dynamodb()).put({**key, **stored})
 
     def _new_deck(self, owner: str) -> str:
         body = {"name": "d", "systemPrompt": "s"}

@@ -212,6 +212,15 @@ ROUTES: Mapping[tuple[str, str], Rule] = {
     ("GET", "/api/v1/apprentice/tasks/<task_name>/configurations/<version>"): Grant(
         "apprentice", "read"
     ),
+    ("POST", "/api/v1/apprentice/tasks/<task_name>/versions"): Grant("apprentice", "update"),
+    ("GET", "/api/v1/apprentice/tasks/<task_name>/versions"): Grant("apprentice", "read"),
+    ("GET", "/api/v1/apprentice/tasks/<task_name>/versions/<version>"): Grant("apprentice", "read"),
+    ("POST", "/api/v1/apprentice/tasks/<task_name>/versions/<version>/promote"): Grant(
+        "apprentice", "update"
+    ),
+    ("POST", "/api/v1/apprentice/tasks/<task_name>/versions/<version>/retire"): Grant(
+        "apprentice", "update"
+    ),
     ("POST", "/api/v1/decks"): Grant("decks", "create"),
     ("GET", "/api/v1/decks"): Grant("decks", "read"),
     ("GET", "/api/v1/decks/<deck_id>"): Grant("decks", "read"),

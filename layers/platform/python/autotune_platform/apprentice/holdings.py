@@ -27,6 +27,18 @@ HOLDER = DataHolder(
         ),
         Holding(
             place="table apprentice",
+            key="apt_* / version#*",
+            what="versions of the small model: which model, and whether it is hosted",
+            erased=_TASK,
+        ),
+        Holding(
+            place="table apprentice",
+            key="apt_* / evidence#*",
+            what="what a version's pairs say of it, as numbers",
+            erased=_TASK,
+        ),
+        Holding(
+            place="table apprentice",
             key="apr_* / run",
             what="runs: inputs, what versions answered, who was asked; no answer of the paid model",
             erased=_TASK,
