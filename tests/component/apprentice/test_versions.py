@@ -447,7 +447,7 @@ def test_evidence_that_changes_meanwhile_is_looked_at_again(
 ) -> None:
     registered(platform)
     stored(table, task["id"], GRADUATED)
-    read = VersionRepository.evidence_item
+    read = VersionRepository.evidence
     alarmed = evidence_of(*[1.0] * 60, *[0.7] * 30)
     later = iter([alarmed])
 
@@ -457,7 +457,7 @@ def test_evidence_that_changes_meanwhile_is_looked_at_again(
             stored(table, task_id, evidence)
         return item
 
-    monkeypatch.setattr(VersionRepository, "evidence_item", overtaken)
+    monkeypatch.setattr(VersionRepository, "evidence", overtaken)
 
     assert promote(platform).status == 409
     assert platform.call("GET", f"{VERSIONS}/1").json["version"]["canaryAt"] is None

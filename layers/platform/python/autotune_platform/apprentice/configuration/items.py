@@ -1,8 +1,7 @@
 """How tasks of the apprentice lie in the table ``apprentice``.
 
 ``pk=org_…#tasks`` is the list of an organisation: ``sk=task#<name>`` is a task, and ``sk=counts``
-says how many there are. ``pk=apt_…`` is what belongs to one: ``sk=configuration#<number>`` and
-``sk=version#<number>``, a version of its small model.
+says how many there are. ``pk=apt_…`` is what belongs to one: ``sk=configuration#<number>``.
 """
 
 import json
@@ -16,7 +15,6 @@ from autotune_platform.storage.table import Item
 TASK = "task#"
 COUNTS = "counts"
 CONFIGURATION = "configuration#"
-VERSION, EVIDENCE = "version#", "evidence#"
 _DOCUMENT = "document"
 
 ModelT = TypeVar("ModelT", bound=BaseModel)

@@ -6,9 +6,7 @@ from autotune.protocol.problems import LimitProblem
 from autotune_platform.apprentice.configuration.items import (
     CONFIGURATION,
     COUNTS,
-    EVIDENCE,
     TASK,
-    VERSION,
     configuration_key,
     item_of,
     model_from,
@@ -138,9 +136,8 @@ class TaskRepository:
         Raises:
             UnavailableError: the table is busy.
         """
-        for starting in (CONFIGURATION, EVIDENCE, VERSION):
-            for item in self._table.items(task.id, starting=starting):
-                self._table.delete(task.id, item["sk"])
+        for item in self._table.items(task.id, starting=CONFIGURATION):
+            self._table.delete(task.id, item["sk"])
         pk = tasks_of(task.organization_id)
         marked = Condition(only_if={"id": task.id, "state": "deleting"})
         less = Add(pk=pk, sk=COUNTS, name=_COUNTED, by=-1)

@@ -3,18 +3,14 @@
 from collections.abc import Sequence
 from uuid import uuid4
 
-from autotune_platform.apprentice.configuration.items import (
-    EVIDENCE,
-    TASK,
-    VERSION,
-    model_from,
-    tasks_of,
-)
+from autotune_platform.apprentice.configuration.items import TASK, model_from, tasks_of
 from autotune_platform.apprentice.configuration.models import ApprenticeTask
+from autotune_platform.apprentice.folding.items import VERSION, evidence_key
+from autotune_platform.apprentice.folding.models import StoredEvidence
 from autotune_platform.apprentice.versions.models import ModelVersion
 from autotune_platform.storage.counting import Addition, Check
 from autotune_platform.storage.cursors import decode_cursor, encode_cursor, invalid_cursor
-from autotune_platform.storage.table import Item, Table
+from autotune_platform.storage.table import Table
 
 _DIGITS = 6
 
@@ -22,11 +18,6 @@ _DIGITS = 6
 def version_key(number: int) -> str:
     """Return the sort key of a version; such keys sort as the numbers do."""
     return f"{VERSION}{number:0{_DIGITS}d}"
-
-
-def evidence_key(number: int) -> str:
-    """Return the sort key of a version's evidence."""
-    return f"{EVIDENCE}{number:0{_DIGITS}d}"
 
 
 class VersionRepository:
@@ -112,9 +103,10 @@ class VersionRepository:
         hosted = {"state": "hosted"}
         return self._table.update(after.task_id, key, changes, only_if=hosted) is not None
 
-    def evidence_item(self, task_id: str, number: int) -> Item | None:
+    def evidence(self, task_id: str, number: int) -> StoredEvidence | None:
         """Return what is stored of a version's evidence."""
-        return self._table.get(task_id, evidence_key(number))
+        item = self._table.get(task_id, evidence_key(number))
+        return StoredEvidence.model_validate(item) if item else None
 
     def _unchanged(self, task: ApprenticeTask) -> Check:
         standing = {"id": task.id, "state": "kept", "version": task.version}

@@ -9,6 +9,7 @@ from autotune.protocol.problems import LimitProblem
 from autotune_platform.access.models import Caller
 from autotune_platform.apprentice.configuration.models import ConfiguredTask
 from autotune_platform.apprentice.configuration.service import TaskConfigurations
+from autotune_platform.apprentice.folding.settings import rules_of
 from autotune_platform.apprentice.local.contract import Reason
 from autotune_platform.apprentice.local.exchanging import ModelServers, NoAnswerError
 from autotune_platform.apprentice.local.listing import REGISTERED, Listed, look
@@ -194,15 +195,15 @@ class ModelVersions:
             raise ConflictError(
                 f"version {version.number} was registered under another definition of {task.name}"
             )
-        item = self.repository.evidence_item(task.id, version.number)
-        if item is None:
+        stored = self.repository.evidence(task.id, version.number)
+        if stored is None:
             raise ConflictError(f"version {version.number} has no pairs yet, so no evidence")
-        return graduation_of(
-            item,
-            document=configured.configuration.document,
-            version=version,
-            known=self.repository.all_of(task.id),
+        attempt = sum(
+            one.definition_hash == version.definition_hash and one.number <= version.number
+            for one in self.repository.all_of(task.id)
         )
+        rules = rules_of(configured.configuration.document, attempt=attempt)
+        return graduation_of(stored, rules)
 
     def _require(self, configured: ConfiguredTask, number: int) -> ModelVersion:
         found = self.repository.find(configured.task.id, number)
