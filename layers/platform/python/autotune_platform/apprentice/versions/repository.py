@@ -93,7 +93,7 @@ class VersionRepository:
             changes=changes,
             only_if={"state": before.state, "canary_at": before.canary_at},
         )
-        writes = [self._unchanged(task), evidence, stored]
+        writes = (self._unchanged(task), evidence, stored)
         return self._table.write_together(writes, token=_once()) is None
 
     def retire(self, after: ModelVersion) -> bool:
@@ -109,12 +109,11 @@ class VersionRepository:
         return StoredEvidence.model_validate(item) if item else None
 
     def _unchanged(self, task: ApprenticeTask) -> Check:
-        standing = {"id": task.id, "state": "kept", "version": task.version}
         return Check(
             table=self._table.name,
             pk=tasks_of(task.organization_id),
             sk=TASK + task.name,
-            only_if=standing,
+            only_if={"id": task.id, "state": "kept", "version": task.version},
         )
 
 
