@@ -3,8 +3,9 @@
 from functools import cache
 from typing import Annotated, Any
 
-from aws_lambda_powertools.event_handler.openapi.params import Path
+from aws_lambda_powertools.event_handler.openapi.params import Path, Query
 
+from autotune.protocol.apprentice_pairs import ApprenticePairList
 from autotune.protocol.apprentice_tasks import (
     ApprenticeConfigurationList,
     ApprenticeConfigurationResponse,
@@ -23,12 +24,14 @@ from autotune_platform.apprentice.configuration.wire import (
     summary_on_wire,
     task_on_wire,
 )
+from autotune_platform.apprentice.folding.reading import pair_on_wire
 from autotune_platform.apprentice.versions.wire import version_on_wire
 from autotune_platform.http.api import Api
 from autotune_platform.http.parameters import NextToken, PageSize
 from autotune_platform.runtime.environment import ApprenticeEnvironment
 from autotune_platform.wiring.apprentice import ApprenticeApiParts
 
+OfVersion = Annotated[int, Query(ge=1, le=MAX_APPRENTICE_VERSIONS)]
 ConfigurationNumber = Annotated[int, Path(ge=1, le=MAX_APPRENTICE_CONFIGURATIONS)]
 VersionNumber = Annotated[int, Path(ge=1, le=MAX_APPRENTICE_VERSIONS)]
 _VERSIONS = "/api/v1/apprentice/tasks/<task_name>/versions"
@@ -135,6 +138,17 @@ def retire_apprentice_version(task_name: str, version: VersionNumber) -> Apprent
     """Take a version out for good; the one before serves again if its evidence says that it may."""
     configured, found = parts().model_versions.retire(app.caller, task_name, version)
     return ApprenticeVersionResponse(version=version_on_wire(configured.task, found))
+
+
+@app.get("/api/v1/apprentice/tasks/<task_name>/pairs", tags=["apprentice"])
+def list_apprentice_pairs(
+    task_name: str, version: OfVersion, limit: PageSize = 50, next_token: NextToken = None
+) -> ApprenticePairList:
+    """List what a version's evidence is made of, newest first: scores, and of which runs."""
+    found, token = parts().apprentice_pairs.page(
+        app.caller, task_name, version, limit=limit, next_token=next_token
+    )
+    return ApprenticePairList(pairs=[pair_on_wire(one) for one in found], next_token=token)
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from functools import cached_property
 
 from autotune_platform.apprentice.configuration.repository import TaskRepository
 from autotune_platform.apprentice.configuration.service import TaskConfigurations
+from autotune_platform.apprentice.folding.reading import PairReading
 from autotune_platform.apprentice.folding.repository import EvidenceRepository
 from autotune_platform.apprentice.local.clients import BackendClients
 from autotune_platform.apprentice.local.exchanging import ModelServers
@@ -74,3 +75,7 @@ class ApprenticeApiParts(ApiParts, ApprenticeParts):
     """What manages tasks of the apprentice."""
 
     environment: ApprenticeEnvironment
+
+    @cached_property
+    def apprentice_pairs(self) -> PairReading:
+        return PairReading(tasks=self.apprentice_tasks, repository=self.apprentice_evidence)

@@ -63,6 +63,10 @@ class EvidenceRepository:
         """Return the items of a task's versions, in their order."""
         return list(self._table.items(task_id, starting=VERSION))
 
+    def has_version(self, task_id: str, number: int) -> bool:
+        """Return whether a task has a version of this number."""
+        return self._table.get(task_id, f"{VERSION}{number:06d}") is not None
+
     def entries(self, runs: Sequence[Run]) -> dict[str, Item]:
         """Return what was counted of runs, by their ids; those of which nothing was are left out.
 
@@ -222,25 +226,6 @@ class EvidenceRepository:
         item = self._table.get(task_id, examples_key(definition_hash)) or {}
         return int(item.get(EXAMPLES_COUNTED, 0))
 
-    def page_of_runs(
-        self, task_id: str, day: str, *, limit: int, next_token: str | None
-    ) -> tuple[list[Run], str | None]:
-        """Return a page of a day's runs, newest first, without their inputs and outputs.
-
-        Raises:
-            InvalidRequestError: ``next_token`` is not from this list.
-        """
-        pk = runs_of(task_id, day)
-        after = None
-        if next_token is not None:
-            of_day, last = decode_cursor(next_token, parts=2)
-            if of_day != day:
-                raise invalid_cursor()
-            after = {"pk": pk, "sk": last}
-        page = self._table.query(pk, newest_first=True, limit=limit, after=after)
-        token = encode_cursor(day, page.last_key["sk"]) if page.last_key else None
-        return [listed_run(item) for item in page.items], token
-
     def erase(self, task_id: str) -> None:
         """Erase all that is kept of a task but its configurations; a repeat goes on with it.
 
@@ -265,12 +250,6 @@ class EvidenceRepository:
             yield day["pk"], day["sk"]
         for item in about:
             yield item["pk"], item["sk"]
-
-
-def listed_run(item: Item) -> Run:
-    """Return the run that an entry lists, without its input and outputs."""
-    attributes = {name: item[name] for name in Run.model_fields if name in item}
-    return Run.model_validate({**attributes, "input": {}})
 
 
 def counted_of(entry: Mapping[str, object]) -> dict[str, object]:
