@@ -1,13 +1,22 @@
 """``client.apprentice``: what answers a task in place of the paid model."""
 
+from autotune.client.apprentice_reports import (
+    get_apprentice_estimate,
+    get_apprentice_report,
+    get_apprentice_status,
+)
 from autotune.client.apprentice_versions import ApprenticeVersions, AsyncApprenticeVersions
-from autotune.client.binding import AsyncResource, InnerPart, Resource
+from autotune.client.binding import AsyncResource, InnerPart, Method, Resource
 
 
 class ApprenticeMethods:
     """Methods of the apprentice."""
 
     versions = InnerPart(ApprenticeVersions, AsyncApprenticeVersions)
+
+    status = Method(get_apprentice_status)
+    report = Method(get_apprentice_report)
+    estimate = Method(get_apprentice_estimate)
 
 
 class Apprentice(ApprenticeMethods, Resource):
