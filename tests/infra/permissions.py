@@ -194,6 +194,7 @@ EXPECTED = {
     "ApprenticeApi": API
     | table("Apprentice", "ConditionCheckItem", "GetItem", "Query", keys="apt_*")
     | table("Apprentice", "BatchWriteItem", "DeleteItem", "PutItem", "UpdateItem", keys="apt_*")
+    | table("Budgets", "GetItem", "UpdateItem", keys="money#org_*#apt_*")
     | table("Apprentice", "BatchWriteItem", keys="apr_*")
     | table("Apprentice", "ConditionCheckItem", "GetItem", "Query", keys="org_*#tasks")
     | table("Apprentice", "DeleteItem", "PutItem", "UpdateItem", keys="org_*#tasks"),
