@@ -15,6 +15,7 @@ from autotune_platform.decks.labels.of_prompt import PromptSamples
 from autotune_platform.decks.labels.offering import LabelOffers
 from autotune_platform.decks.labels.pool import SamplePool
 from autotune_platform.decks.labels.progress import LabelProgress
+from autotune_platform.decks.labels.prompt_truths import PromptTruths
 from autotune_platform.decks.labels.rating import RatingService
 from autotune_platform.decks.labels.results import JudgeResults
 from autotune_platform.decks.repository import DeckRepository
@@ -42,6 +43,10 @@ class LabelParts(DeckParts):
     @cached_property
     def prompt_samples(self) -> PromptSamples:
         return PromptSamples(decks=DeckRepository(self.decks_table), pool=self.sample_pool)
+
+    @cached_property
+    def prompt_truths(self) -> PromptTruths:
+        return PromptTruths(labels=self.labels, of_prompt=self.prompt_samples)
 
     @cached_property
     def sample_pool(self) -> SamplePool:

@@ -75,6 +75,11 @@ class SamplePool:
         samples = (model_from(item, PooledSample) for item in found)
         return {sample.id: sample for sample in samples}
 
+    def not_generated(self, deck_id: str, sample_ids: Iterable[str]) -> set[str]:
+        """Return those samples that the deck has, generated for no edit of a system prompt."""
+        found = self.get_many(deck_id, sample_ids).values()
+        return {one.id for one in found if one.prompt_edit_id is None}
+
     def excerpts(self, deck_id: str, sample_ids: Iterable[str]) -> dict[str, Excerpts]:
         """Return how texts begin, of those samples that the deck has, by id."""
         keys = ((deck_id, SAMPLE + sample_id) for sample_id in sample_ids)
