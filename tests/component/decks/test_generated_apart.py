@@ -145,3 +145,51 @@ def test_a_run_judges_what_was_generated_only_for_an_edit_that_is_named(ledger: 
     assert (unknown.status, unknown.json["errors"][0]["field"]) == (422, "promptEditId")
     both = {"promptEditId": edit["id"], "labelled": True}
     assert deck.platform.call("POST", f"{deck.path}/runs", both).status == 422
+
+
+def test_people_are_given_no_responses_of_an_edit_that_is_decided(ledger: Ledger) -> None:
+    deck = PromptEdits(ledger, samples=3)
+    path = f"{deck.path}/graders/{deck.grader_id}/feedback"
+    anna = deck.platform.new_key("reviewer", principal_id="anna")
+
+    def given() -> set[str]:
+        """All that the inbox has for a person, who leaves each to others."""
+        found: list[str] = []
+        while True:
+            query = [("skip", id_) for id_ in found]
+            answer = deck.platform.call("GET", f"{path}/next", query=query, api_key=anna).json
+            assert answer["left"] >= (answer["next"] is not None)
+            if answer["next"] is None:
+                return set(found)
+            found.append(answer["next"]["sample"]["id"])
+
+    def rateable() -> int:
+        progress = deck.platform.call("GET", f"{path}/progress").json["progress"]
+        half: int = progress["holdout"]["samples"]
+        return half
+
+    edit, other = deck.propose(), deck.propose("Answer in verse.")
+    for one in (edit, other):
+        deck.generate(one["id"])
+    every = {one["id"]: one for number in (1, 2, 3) for one in deck.of_version(number)}
+    assert len(every) == 15
+    assert (given(), rateable()) == (set(every), 15)
+
+    # Two people are apart on responses of both edits.
+    apart = [one for one in every.values() if one["promptEditId"]]
+    deck.label(apart, said=lambda _: 3)
+    deck.label(apart, said=lambda _: -3, rater="bob")
+    adjudicating = {"task": "adjudication"}
+    answer = deck.platform.call("GET", f"{path}/next", query=adjudicating, api_key=anna).json
+    assert answer["left"] == 12
+
+    assert deck.act(edit["id"], "reject").status == 200
+    wanted = {id_ for id_, one in every.items() if one["promptEditId"] != edit["id"]}
+    assert (given(), rateable()) == (wanted - {one["id"] for one in apart}, 9)
+    answer = deck.platform.call("GET", f"{path}/next", query=adjudicating, api_key=anna).json
+    assert answer["left"] == 6
+    assert deck.act(other["id"], "accept", consent=True).status == 200
+    assert (len(given()), rateable()) == (3, 3)
+    # Whoever asks for the first time is given no others.
+    anna = deck.platform.new_key("reviewer", principal_id="zoe")
+    assert given() == {*deck.sources}
