@@ -65,7 +65,14 @@ EXPECTED = {
     "GET /api/v1/apprentice/tasks/<task_name>": "O--O",
     "DELETE /api/v1/apprentice/tasks/<task_name>": "O--O",
     "GET /api/v1/apprentice/tasks/<task_name>/configurations": "O--O",
+    "GET /api/v1/apprentice/tasks/<task_name>/pairs": "O--O",
     "GET /api/v1/apprentice/tasks/<task_name>/configurations/<version>": "O--O",
+    "POST /api/v1/apprentice/tasks/<task_name>/runs": "O--O",
+    "GET /api/v1/apprentice/tasks/<task_name>/runs": "O--O",
+    "GET /api/v1/apprentice/runs/<apprentice_run_id>": "O--O",
+    "GET /api/v1/apprentice/tasks/<task_name>/status": "O--O",
+    "GET /api/v1/apprentice/tasks/<task_name>/report": "O--O",
+    "GET /api/v1/apprentice/tasks/<task_name>/estimate": "O--O",
     # Decks hold prompts, samples and what judges said of them: for who may read completions.
     "GET /api/v1/deck-capture": "O--O",
     "PUT /api/v1/deck-capture": "---O",
@@ -314,6 +321,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "PATCH /api/v1/llm-connections/<connection_id>": {"name": "n"},
     "POST /api/v1/llm-connections/<connection_id>/verify": {"model": "m"},
     "PUT /api/v1/apprentice/tasks/<task_name>": configuration("<connection_id>", model="m"),
+    "POST /api/v1/apprentice/tasks/<task_name>/runs": {"input": {"text": "t"}},
     "PUT /api/v1/deck-capture": {"enabled": False},
     "POST /api/v1/llm-tokens": {"name": "n", "connectionId": "<connection_id>"},
     "POST /api/v1/llm-requests": _ASKED,
@@ -393,6 +401,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "PATCH /api/v1/webhooks/<webhook_id>": {"description": "d"},
 }
 QUERIES = {
+    "GET /api/v1/apprentice/tasks/<task_name>/pairs": {"version": "1"},
     "GET /api/v1/scores": {"taskId": "<task_id>"},
     "GET /api/v1/scores include": {"taskId": "<task_id>", "include": "completion"},
     "GET /api/v1/scores/export": {"taskId": "<task_id>"},

@@ -11,6 +11,7 @@ import pytest
 from autotune_platform.apprentice.evidence import folded
 from autotune_platform.apprentice.folding.settings import rules_of
 from autotune_platform.apprentice.routing import Local, Model, Remote
+from autotune_platform.apprentice.runs.items import runs_of
 from autotune_platform.apprentice.runs.models import RunPair
 from autotune_platform.runtime.environment import FoldingEnvironment
 from autotune_platform.runtime.grouping import groups
@@ -236,19 +237,14 @@ def test_runs_of_a_deleted_task_leave_nothing(apprentice):
     assert apprentice.evidence.all_of(task.id) == []
 
 
-def test_a_list_of_runs_has_no_inputs(apprentice):
-    first, last = (
-        apprentice.answered(1, created_at=NOON + timedelta(seconds=second)) for second in (0, 1)
-    )
-    apprentice.store([first, last])
+def test_the_list_of_a_day_has_no_inputs(apprentice):
+    runs = [apprentice.answered(1, created_at=NOON + timedelta(seconds=one)) for one in (1, 0)]
+    apprentice.store(runs)
     apprentice.follow()
-    runs, token = apprentice.evidence.page_of_runs(
-        apprentice.task.id, DAY, limit=10, next_token=None
-    )
-    assert [run.id for run in runs] == [last.id, first.id]
-    assert runs[0].pairs == last.pairs
-    assert runs[0].input == {}
-    assert token is None
+    listed = list(apprentice.table.items(runs_of(apprentice.task.id, DAY)))
+    assert [item["id"] for item in listed] == [runs[1].id, runs[0].id]
+    assert not any({"input", "local_output", "shadow_output"} & item.keys() for item in listed)
+    assert listed[0]["pairs"] == [{"version": 1, "score": 1, "is_drawn": True}]
 
 
 def test_a_task_is_deleted_with_all_that_is_known_of_it(apprentice):

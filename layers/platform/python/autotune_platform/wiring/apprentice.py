@@ -4,10 +4,13 @@ from functools import cached_property
 
 from autotune_platform.apprentice.configuration.repository import TaskRepository
 from autotune_platform.apprentice.configuration.service import TaskConfigurations
+from autotune_platform.apprentice.folding.reading import PairReading
 from autotune_platform.apprentice.folding.repository import EvidenceRepository
 from autotune_platform.apprentice.local.clients import BackendClients
 from autotune_platform.apprentice.local.exchanging import ModelServers
 from autotune_platform.apprentice.local.sagemaker import EndpointInvocations
+from autotune_platform.budgets.task_money import TaskMoney
+from autotune_platform.budgets.uses import MoneyUses
 from autotune_platform.ledger.connection_repository import ConnectionRepository
 from autotune_platform.ledger.prices import Prices
 from autotune_platform.ledger.usable_connections import UsableConnections
@@ -31,6 +34,10 @@ class ApprenticeParts(GraderParts, OutboundParts):
         return Table(self.environment.apprentice_table, clients.dynamodb())
 
     @cached_property
+    def budgets_table(self) -> Table:
+        return Table(self.environment.budgets_table, clients.dynamodb())
+
+    @cached_property
     def apprentice_evidence(self) -> EvidenceRepository:
         return EvidenceRepository(self.apprentice_table)
 
@@ -42,6 +49,7 @@ class ApprenticeParts(GraderParts, OutboundParts):
             graders=self.graders,
             prices=Prices(),
             admit_private=self.environment.admit_private_addresses,
+            money=TaskMoney(money=MoneyUses(table=self.budgets_table)),
             remains=self.apprentice_evidence,
         )
 
@@ -64,3 +72,7 @@ class ApprenticeApiParts(ApiParts, ApprenticeParts):
     """What manages tasks of the apprentice."""
 
     environment: ApprenticeEnvironment
+
+    @cached_property
+    def apprentice_pairs(self) -> PairReading:
+        return PairReading(tasks=self.apprentice_tasks, repository=self.apprentice_evidence)

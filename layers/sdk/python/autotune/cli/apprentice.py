@@ -5,14 +5,17 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from autotune.cli import exit_codes
+from autotune.cli import apprentice_reports, exit_codes
 from autotune.cli.apprentice_applying import PartlyAppliedError, carry_out, make_plan
 from autotune.cli.deck_reading import text_in
-from autotune.cli.invocation import Columns, Invocation, command, note
+from autotune.cli.invocation import Columns, Invocation, command, note, page_size
+from autotune.cli.llm_spending import dollars
 from autotune.client.apprentice_files.faults import ApprenticeFileError
 from autotune.client.apprentice_files.reading import parse_apprentice_file
+from autotune.protocol.apprentice_pairs import ApprenticeVersionPair
+from autotune.protocol.apprentice_spend import ApprenticeSpend
 from autotune.protocol.apprentice_tasks import ApprenticeTaskSummary
-from autotune.protocol.limits import MAX_APPRENTICE_CONFIGURATIONS
+from autotune.protocol.limits import MAX_APPRENTICE_CONFIGURATIONS, MAX_APPRENTICE_VERSIONS
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -24,6 +27,14 @@ _COLUMNS: Columns[ApprenticeTaskSummary] = {
     "VERSION": lambda one: one.version,
     "UPDATED": lambda one: f"{one.updated_at:%Y-%m-%d %H:%M}",
     "DESCRIPTION": lambda one: one.description,
+}
+
+_PAIRS: Columns[ApprenticeVersionPair] = {
+    "PAIR": lambda one: one.sequence,
+    "SCORE": lambda one: f"{one.score:.3f}",
+    "DRAWN": lambda one: "yes" if one.is_drawn else "no",
+    "RUN": lambda one: one.run_id,
+    "AT": lambda one: f"{one.at:%Y-%m-%d %H:%M:%S}",
 }
 
 
@@ -89,7 +100,32 @@ def show(
         return
     fields = shown.model_dump(mode="json", by_alias=True)
     configuration = fields.pop("configuration")
+    spend = getattr(shown, "spend", None)
+    if spend is not None:
+        fields["spend"] = _spend(spend)
     invocation.show_fields({**fields, **configuration})
+
+
+command(app)(apprentice_reports.status)
+command(app)(apprentice_reports.report)
+command(app)(apprentice_reports.estimate)
+
+
+@command(app)
+def pairs(
+    invocation: Invocation,
+    name: str,
+    *,
+    version: Annotated[
+        int, typer.Option(min=1, max=MAX_APPRENTICE_VERSIONS, help="Of the small model.")
+    ],
+    limit: Annotated[int, typer.Option(min=1, help="At most this many.")] = 100,
+) -> None:
+    """List what a version's evidence is made of, newest first: how far it agreed, on which run."""
+    found = invocation.client.apprentice_tasks.pairs(
+        name, version=version, page_size=page_size(limit)
+    )
+    invocation.show_all(found, _PAIRS, limit)
 
 
 @command(app)
@@ -97,6 +133,21 @@ def delete(invocation: Invocation, name: str) -> None:
     """Delete a task with all versions of its configuration."""
     invocation.client.apprentice_tasks.delete(name)
     invocation.show_deleted(name)
+
+
+def _spend(spend: ApprenticeSpend) -> str:
+    """Return what present periods have used of their limits, and whether paid calls go on."""
+    used = []
+    for one in spend.periods:
+        most = "" if one.limit_nano_usd is None else f" of {dollars(one.limit_nano_usd)}"
+        under_way = f", {dollars(one.reserved_nano_usd)} reserved" if one.reserved_nano_usd else ""
+        used.append(f"{one.name}: {dollars(one.spent_nano_usd)}{most} USD{under_way}")
+    if spend.halted_because is not None:
+        used.append(
+            f"halted: request {spend.halted_by} cost more than it can have; other budgets have "
+            "paid calls go on"
+        )
+    return "; ".join(used)
 
 
 def _refuse(error: ApprenticeFileError) -> NoReturn:

@@ -18,9 +18,11 @@ from autotune_platform.apprentice.folding.items import (
     pairs_of,
 )
 from autotune_platform.apprentice.folding.models import DayCounts, StoredEvidence, StoredPair
+from autotune_platform.apprentice.folding.tallies import AGREEMENT_UNITS
 from autotune_platform.apprentice.pairs import Pair
 from autotune_platform.apprentice.runs.items import RUN, attributes_of, runs_of
 from autotune_platform.apprentice.runs.models import Run
+from autotune_platform.apprentice.savings import Costs
 from autotune_platform.storage.counting import Addition, Canceled, Check
 from autotune_platform.storage.cursors import decode_cursor, encode_cursor, invalid_cursor
 from autotune_platform.storage.due_index import OPEN_SHARD, DueIndex
@@ -32,7 +34,7 @@ from autotune_platform.webhooks.outbox import outbox_addition
 OPEN_SHARDS = 4
 """Over how many partitions of the index open entries are spread; it may be raised."""
 
-_NOT_LISTED = {"input", "local_output", "shadow_output", "counted", "check_counted"}
+_NOT_LISTED = {"input", "local_output", "shadow_output"}
 _STANDING = ("state", "check")
 _LAST_OF_TASK = "version#~"
 """Behind all that ``about`` reads: evidence, examples and versions, in the order of their keys."""
@@ -62,6 +64,10 @@ class EvidenceRepository:
     def version_items(self, task_id: str) -> list[Item]:
         """Return the items of a task's versions, in their order."""
         return list(self._table.items(task_id, starting=VERSION))
+
+    def has_version(self, task_id: str, number: int) -> bool:
+        """Return whether a task has a version of this number."""
+        return self._table.get(task_id, f"{VERSION}{number:06d}") is not None
 
     def entries(self, runs: Sequence[Run]) -> dict[str, Item]:
         """Return what was counted of runs, by their ids; those of which nothing was are left out.
@@ -154,23 +160,37 @@ class EvidenceRepository:
             only_if={"revision": revision or None},
         )
 
-    def counts(self, task: ApprenticeTask, day: str, numbers: Mapping[str, int]) -> Addition:
-        """Return what adds to the counts of a day."""
+    def counts(
+        self,
+        task: ApprenticeTask,
+        day: str,
+        numbers: Mapping[str, int],
+        *,
+        bounds: Mapping[int, float],
+    ) -> Addition:
+        """Return what adds to the counts of a day.
+
+        Args:
+            bounds: of versions' agreement, as they are known now.
+        """
+        known = {
+            f"bound#{number}": int(bound * AGREEMENT_UNITS) for number, bound in bounds.items()
+        }
         return Addition(
             table=self._table.name,
             pk=task.id,
             sk=day_key(day),
             numbers=numbers,
-            changes={"organization_id": task.organization_id},
+            changes={"organization_id": task.organization_id, **known},
         )
 
-    def examples(self, task: ApprenticeTask, definition_hash: str, by: int) -> Addition:
-        """Return what adds to the number of a definition's examples."""
+    def examples(self, task: ApprenticeTask, definition_hash: str, by: Costs) -> Addition:
+        """Return what adds to the number of a definition's examples, and to what they cost."""
         return Addition(
             table=self._table.name,
             pk=task.id,
             sk=examples_key(definition_hash),
-            numbers={EXAMPLES_COUNTED: by},
+            numbers={EXAMPLES_COUNTED: by.count, "cost": by.total, "squares": by.squares},
             changes={"organization_id": task.organization_id},
         )
 
@@ -222,25 +242,6 @@ class EvidenceRepository:
         item = self._table.get(task_id, examples_key(definition_hash)) or {}
         return int(item.get(EXAMPLES_COUNTED, 0))
 
-    def page_of_runs(
-        self, task_id: str, day: str, *, limit: int, next_token: str | None
-    ) -> tuple[list[Run], str | None]:
-        """Return a page of a day's runs, newest first, without their inputs and outputs.
-
-        Raises:
-            InvalidRequestError: ``next_token`` is not from this list.
-        """
-        pk = runs_of(task_id, day)
-        after = None
-        if next_token is not None:
-            of_day, last = decode_cursor(next_token, parts=2)
-            if of_day != day:
-                raise invalid_cursor()
-            after = {"pk": pk, "sk": last}
-        page = self._table.query(pk, newest_first=True, limit=limit, after=after)
-        token = encode_cursor(day, page.last_key["sk"]) if page.last_key else None
-        return [listed_run(item) for item in page.items], token
-
     def erase(self, task_id: str) -> None:
         """Erase all that is kept of a task but its configurations; a repeat goes on with it.
 
@@ -265,12 +266,6 @@ class EvidenceRepository:
             yield day["pk"], day["sk"]
         for item in about:
             yield item["pk"], item["sk"]
-
-
-def listed_run(item: Item) -> Run:
-    """Return the run that an entry lists, without its input and outputs."""
-    attributes = {name: item[name] for name in Run.model_fields if name in item}
-    return Run.model_validate({**attributes, "input": {}})
 
 
 def counted_of(entry: Mapping[str, object]) -> dict[str, object]:
