@@ -11,6 +11,7 @@ from autotune.client import clients
 from autotune.client.tasks import AsyncTasks, Tasks
 
 INNER = (
+    "apprentice.versions",
     "llm.batches",
     "llm.connections",
     "llm.tokens",

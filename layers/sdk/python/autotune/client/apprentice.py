@@ -10,7 +10,8 @@ from autotune.client.apprentice_runs import (
     list_apprentice_runs,
     run_apprentice,
 )
-from autotune.client.binding import AsyncResource, ListMethod, Method, Resource
+from autotune.client.apprentice_versions import ApprenticeVersions, AsyncApprenticeVersions
+from autotune.client.binding import AsyncResource, InnerPart, ListMethod, Method, Resource
 
 
 class ApprenticeMethods:
@@ -19,6 +20,8 @@ class ApprenticeMethods:
     run = Method(run_apprentice)
     get_run = Method(get_apprentice_run)
     runs = ListMethod(list_apprentice_runs)
+    versions = InnerPart(ApprenticeVersions, AsyncApprenticeVersions)
+
     status = Method(get_apprentice_status)
     report = Method(get_apprentice_report)
     estimate = Method(get_apprentice_estimate)
