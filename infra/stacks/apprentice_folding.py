@@ -9,6 +9,7 @@ from infra.stacks.domain_stack import DomainStack
 FOLLOW_TIMEOUT = Duration.seconds(60)
 TASKS = "apt_*"
 LISTS = "org_*#tasks"
+RUNS = "apr_*"
 RUN = "run"
 CONFIGURATION = "configuration#"
 VERSION = "version#"
@@ -35,6 +36,8 @@ class ApprenticeFolding(Construct):
         )
         table.grant_read(follow.function, "BatchGetItem", "GetItem", "Query", keys=TASKS)
         table.grant_write(follow.function, "UpdateItem", keys=TASKS)
+        # A run that came after its task was deleted goes, too.
+        table.grant_write(follow.function, "BatchWriteItem", keys=RUNS)
         table.grant_read(follow.function, "ConditionCheckItem", "GetItem", keys=LISTS)
         consumer = StreamConsumer(
             stack,

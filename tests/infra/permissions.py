@@ -200,6 +200,7 @@ EXPECTED = {
     "FollowRuns": ENCRYPT
     | table("Apprentice", "BatchGetItem", "GetItem", "Query", keys="apt_*")
     | table("Apprentice", "UpdateItem", keys="apt_*")
+    | table("Apprentice", "BatchWriteItem", keys="apr_*")
     | table("Apprentice", "ConditionCheckItem", "GetItem", keys="org_*#tasks")
     | follow("Apprentice", failures="RunStreamFailures"),
     "DecksApi": API

@@ -30,6 +30,7 @@ OF_APPRENTICE = (
         "FollowRuns",
         """
         dynamodb:BatchGetItem Apprentice apt_*
+        dynamodb:BatchWriteItem Apprentice apr_*
         dynamodb:GetItem Apprentice apt_*
         dynamodb:Query Apprentice apt_*
         dynamodb:UpdateItem Apprentice apt_*
