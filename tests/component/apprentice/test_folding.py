@@ -385,3 +385,23 @@ def test_a_run_that_comes_after_its_task_is_gone_goes_too(apprentice):
     apprentice.store([run])
     apprentice.follow()
     assert apprentice.runs.get(run.id) is None
+
+
+def test_the_beginning_of_a_run_that_comes_late_changes_nothing(apprentice):
+    run = apprentice.run()
+    apprentice.store([run])
+    [begun] = apprentice.records()[-1:]
+    ended = apprentice.answered(1).model_copy(update={"id": run.id})
+    apprentice.runs.change(run, ended)
+    apprentice.follow()
+    apprentice.follow([begun])
+    apprentice.follow()
+    found = counts(apprentice)
+    assert (found.begun, found.remote, found.pending) == (1, 1, 0)
+    assert stored(apprentice).sequence == 1
+
+
+def test_what_is_stored_as_nothing_is_folded_as_nothing(apprentice):
+    apprentice.store(apprentice.answered(1e-200) for _ in range(3))
+    apprentice.follow()
+    assert stored(apprentice).figures(NOON.timestamp()).mean == 0
