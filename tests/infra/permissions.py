@@ -202,6 +202,7 @@ EXPECTED = {
     | start("ExportScores"),
     "ApprenticeApi": API
     | table("Apprentice", "GetItem", "Query", keys="apt_*")
+    | table("Budgets", "GetItem", "UpdateItem", keys="money#org_*#apt_*")
     | table("Apprentice", "BatchWriteItem", "DeleteItem", "PutItem", keys="apt_*")
     | table("Apprentice", "BatchWriteItem", keys="apr_*")
     | table("Apprentice", "GetItem", "Query", keys="org_*#tasks")

@@ -341,6 +341,7 @@ class ApprenticeEnvironment(GatewayEnvironment):
     """For functions that look after tasks of the apprentice."""
 
     apprentice_table: str
+    budgets_table: str
 
 
 class ApprenticeRunApiEnvironment(ApprenticeEnvironment, LedgerEnvironment):
