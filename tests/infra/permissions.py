@@ -210,6 +210,8 @@ EXPECTED = {
     | {("lambda:InvokeFunction", "WorkRunsFunction", "")},
     "WorkRuns": ENCRYPT
     | ASKS_MODELS
+    | derive("Grader")
+    | table("Budgets", "PutItem", "UpdateItem", keys="grd_*")
     | table("Apprentice", "GetItem", "Query", keys="apt_*")
     | table("Apprentice", "GetItem", keys="org_*#tasks")
     | table("Apprentice", "GetItem", "PutItem", "UpdateItem", keys="apr_*")

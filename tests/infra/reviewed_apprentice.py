@@ -43,6 +43,9 @@ OF_APPRENTICE = (
         dynamodb:UpdateItem Apprentice apr_*
         dynamodb:GetItem Budgets
         dynamodb:UpdateItem Budgets money#*
+        dynamodb:PutItem Budgets grd_*
+        dynamodb:UpdateItem Budgets grd_*
+        kms:GenerateMac SecretsKeysGrader
         dynamodb:GetItem Ledger
         dynamodb:BatchGetItem Ledger llm_*
         dynamodb:PutItem Ledger llm_*
