@@ -89,7 +89,7 @@ def test_a_task_shows_what_the_report_has(console, filled):
     assert shown["Checked"][0] == percent(serving["sampling"]["rate"])
     assert shown["Saved"][0] == dollars(status["savings"]["netNanoUsd"])
     assert dollars(status["savings"]["lowNanoUsd"]) in shown["Saved"][1]
-    alerts = page.locator(".alerts li").all_inner_texts()
+    alerts = page.locator(".notice > div").all_inner_texts()
     assert alerts == [one["message"] for one in status["alerts"]]
     assert {one["kind"] for one in status["alerts"]} >= {"budget", "unmonitored"}
 
@@ -113,7 +113,7 @@ def test_a_task_shows_what_the_report_has(console, filled):
     meters = page.locator(".meter")
     expect(meters.first).to_contain_text(f"of {dollars(status['spend'][0]['limitNanoUsd'])}")
     expect(meters.nth(1)).to_contain_text("no limit")
-    spend = page.locator('section[aria-label="Spend"] .facts')
+    spend = page.locator('section[aria-label="Spend by day"] .facts')
     expect(spend).to_contain_text(dollars(report["totals"]["costChecksNanoUsd"]))
     expect(spend).to_contain_text(dollars(report["savings"]["avoidedNanoUsd"]))
 

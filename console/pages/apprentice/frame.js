@@ -8,6 +8,16 @@ export const PHASES = { 1: "the paid model", 2: "the paid model, beside a versio
 export const STAGES = { out: "plain", shadow: "plain", canary: "warning", serves: "good" };
 export const ALERTS = { emergency: "trouble", alarm: "trouble", budget: "warning", unmonitored: "warning", unchecked: "warning", stale: "warning", shift: "warning", drift: "warning" };
 
+/** Why as much is checked as is. */
+export const REASONS = {
+  not_graduated: "until it has graduated",
+  stale: "its pairs are too old",
+  below_coaching: "it may agree too little",
+  near_alarm: "it is half-way to an alarm",
+  decay: "less, the surer agreement is",
+  floor: "the least share",
+};
+
 /** A view of a task: `open` is the title of its tab; the rest as of `Page`. */
 export function TaskPage({ name, open, about, children }) {
   const tabs = [

@@ -6,6 +6,7 @@ import { Trouble } from "../../components/trouble.js";
 import { count, nanoDollars, percent, score } from "../../format.js";
 import { html } from "../../preact.js";
 
+const pace = (value) => (value < 10 ? score(value) : count(value));
 const AS_DAY = (value) => value ?? "–";
 
 /** The estimate as `useApi` has it. */
@@ -19,6 +20,12 @@ export function Prospect({ estimate: { data, problem, again } }) {
   return html`
     <${Section} title="How long until graduation">
       <p class="note">${message.replace(/^./, (letter) => letter.toUpperCase())}.</p>
+      <${Facts} facts=${[
+        ["Agreement that goes on", estimate.agreement === null ? null : `${percent(estimate.agreement)} of ${count(estimate.observedPairs)} pairs`],
+        ["Runs a day", estimate.runsADay === null ? null : pace(estimate.runsADay)],
+        ["Pairs a day", estimate.pairsADay === null ? null : pace(estimate.pairsADay)],
+        ["A paid answer", estimate.callNanoUsd === null ? null : nanoDollars(estimate.callNanoUsd)],
+      ]} />
       ${isForetold && html`
         <${Table} label="How long until graduation" id=${({ what }) => what} rows=${rows} columns=${[
           { name: "what", title: "", width: 7 },
@@ -26,12 +33,6 @@ export function Prospect({ estimate: { data, problem, again } }) {
           { name: "median", title: "Half below", width: 8, numeric: true, cell: cell("median") },
           { name: "high", title: "1 in 10 above", width: 9, numeric: true, cell: cell("high") },
         ]} />`}
-      <${Facts} facts=${[
-        ["Agreement that goes on", estimate.agreement === null ? null : `${percent(estimate.agreement)} of ${count(estimate.observedPairs)} pairs`],
-        ["Runs a day", estimate.runsADay === null ? null : score(estimate.runsADay)],
-        ["Pairs a day", estimate.pairsADay === null ? null : score(estimate.pairsADay)],
-        ["A paid answer", estimate.callNanoUsd === null ? null : nanoDollars(estimate.callNanoUsd)],
-      ]} />
     <//>
   `;
 }

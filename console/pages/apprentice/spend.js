@@ -15,7 +15,8 @@ export function Spend({ report }) {
   return html`
     <${Section} title="Spend">
       <div class="meters">${status.spend.map((use) => html`<${Used} key=${use.period} label=${LABELS[use.period]} use=${use} />`)}</div>
-      <div class="chart-head"><h3>Spend by day</h3></div>
+    <//>
+    <${Section} title="Spend by day">
       <${Bars} label="Spend by day" bins=${binsOf(report)} show=${nanoDollars} head="Spend" />
       <${Facts} facts=${[
         ["Answers", nanoDollars(totals.costAnswersNanoUsd)],

@@ -9,7 +9,7 @@ import { count, nanoDollars, percent } from "../../format.js";
 import { html } from "../../preact.js";
 import { link } from "../../router.js";
 import { Agreement } from "./agreement.js";
-import { ALERTS, PHASES, presentOf, TaskPage } from "./frame.js";
+import { PHASES, presentOf, REASONS, TaskPage } from "./frame.js";
 import { Prospect } from "./prospect.js";
 import { Spend } from "./spend.js";
 import { Versions } from "./versions.js";
@@ -37,7 +37,7 @@ function Report({ name, days, report, estimate }) {
   const { status } = report;
   return html`
     ${status.alerts.length > 0 && html`
-      <ul class="notice alerts" role="status">${status.alerts.map(({ kind, version, message }) => html`<li key=${`${kind}${version}`} data-tone=${ALERTS[kind]}>${message}</li>`)}</ul>`}
+      <div class="notice" role="status">${status.alerts.map(({ kind, version, message }) => html`<div key=${`${kind}${version}`}>${message}</div>`)}</div>`}
     <${Figures} status=${status} />
     <${Agreement} report=${report} actions=${html`<${Choice} label="Time" options=${SPANS.map((span) => [span, `${span} days`])} value=${days} href=${(span) => link(["apprentice", name], { days: span })} />`} />
     <${Prospect} estimate=${estimate} />
@@ -56,7 +56,7 @@ function Figures({ status }) {
     <${Stats}>
       <${Stat} label="Phase" value=${count(status.phase)} hint=${`answered by ${answers}`} />
       <${Stat} label="Agrees at least" value=${percent(version?.agreement.bound ?? null)} hint=${version ? `${percent(version.agreement.mean)} of ${count(version.agreement.pairs)} pairs` : `${count(status.examples)} of ${count(status.examplesNeeded)} examples`} />
-      <${Stat} label="Checked" value=${percent(version?.sampling.rate ?? null)} hint=${version ? `why: ${version.sampling.reason.replaceAll("_", " ")}` : "no version is asked"} />
+      <${Stat} label="Checked" value=${percent(version?.sampling.rate ?? null)} hint=${version ? REASONS[version.sampling.reason] : "no version is asked"} />
       <${Stat} label="Saved" value=${nanoDollars(savings.netNanoUsd)} hint=${`in ${count(status.savingsDays)} days; ${range}`} />
     <//>
   `;
