@@ -7,8 +7,10 @@ from constructs import Construct
 
 from infra.constructs.signed_api import resource_paths
 from infra.stacks.apprentice_folding import ApprenticeFolding
+from infra.stacks.apprentice_runs import ApprenticeRuns
 from infra.stacks.domain_stack import DomainStack, Shared
 from infra.stacks.http import HttpStack
+from infra.stacks.ledger import LedgerStack
 
 TASKS = "apt_*"
 RUNS = "apr_*"
@@ -17,6 +19,8 @@ MONEY = "money#*"
 REPORTS = [
     f"/api/v1/apprentice/tasks/{{taskName}}/{shown}" for shown in ("status", "report", "estimate")
 ]
+# Those of tasks alone.
+TASKS_MONEY = "money#org_*#apt_*"
 
 
 class ApprenticeStack(DomainStack):
@@ -24,18 +28,23 @@ class ApprenticeStack(DomainStack):
 
     Attributes:
         apprentice_environment: For functions that read or write its tasks.
+        runs: Runs that are to be worked on.
     """
 
-    def __init__(self, scope: Construct, *, shared: Shared, http: HttpStack) -> None:
+    def __init__(
+        self, scope: Construct, *, shared: Shared, http: HttpStack, ledger: LedgerStack
+    ) -> None:
         super().__init__(
             scope, domain="apprentice", shared=shared, holds="tasks that two models answer"
         )
         self.apprentice_environment: Mapping[str, str] = {
             "APPRENTICE_TABLE": shared.data.apprentice.table.table_name,
+            "BUDGETS_TABLE": shared.data.budgets.table.table_name,
         }
         self._add_tasks(http)
         self._add_reports(http)
         ApprenticeFolding(self)
+        self.runs = ApprenticeRuns(self, http=http, ledger=ledger).queue
 
     def _add_tasks(self, http: HttpStack) -> None:
         tasks = self.create_api(
@@ -50,6 +59,9 @@ class ApprenticeStack(DomainStack):
             table.grant_write(tasks.function, "BatchWriteItem", keys=keys)
         table.grant_write(tasks.function, "DeleteItem", "PutItem", keys=TASKS)
         table.grant_write(tasks.function, "DeleteItem", "PutItem", "UpdateItem", keys=LISTS)
+        # A task's limits are in its scope of money, which is closed when it is deleted.
+        self.shared.data.budgets.grant_read(tasks.function, "GetItem", keys=TASKS_MONEY)
+        self.shared.data.budgets.grant_write(tasks.function, "UpdateItem", keys=TASKS_MONEY)
         http.api.route(tasks, paths=resource_paths("apprentice"))
 
     def _add_reports(self, http: HttpStack) -> None:

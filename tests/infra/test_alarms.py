@@ -22,8 +22,8 @@ def test_dead_letters_and_failed_runs_call_a_person(aws):
     metrics = sorted(alarm["MetricName"] for alarm in alarms)
     assert metrics == [
         "5xx",
-        *["ApproximateAgeOfOldestMessage"] * 5,
-        *["ApproximateNumberOfMessagesVisible"] * 12,
+        *["ApproximateAgeOfOldestMessage"] * 6,
+        *["ApproximateNumberOfMessagesVisible"] * 13,
         *["AsyncEventsDropped"] * 9,
         "AuditEntriesNotWritten",
         "CallbacksRefused",
@@ -82,7 +82,7 @@ def test_every_alarm_reaches_its_topic(aws):
         for name, each in resources.items()
         if each["Type"] == "AWS::CloudWatch::Alarm"
     }
-    assert len(alarms) == 85
+    assert len(alarms) == 87
     for name, alarm in alarms.items():
         assert alarm.get("ActionsEnabled", True), name
         (action,) = alarm["AlarmActions"]
@@ -220,8 +220,8 @@ def test_what_logs_say_becomes_a_metric(aws, name, message, value):
         for each in aws.service.find_resources("AWS::Logs::MetricFilter").values()
         if each["Properties"]["MetricTransformations"][0]["MetricName"] == name
     ]
-    # Of rows above their bound, two functions write.
-    assert len(filters) == (2 if name == "LlmCostsAboveBound" else 1)
+    # Of rows above their bound, four functions write.
+    assert len(filters) == (4 if name == "LlmCostsAboveBound" else 1)
     assert len({str(made["LogGroupName"]) for made in filters}) == len(filters)
     for made in filters:
         assert made["FilterPattern"] == f'{{ $.message = "{message}" }}'

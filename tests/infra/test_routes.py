@@ -57,6 +57,8 @@ ROUTES = {
     "ANY /api/v1/llm-tokens/{proxy+}": "ConnectionsApi",
     "ANY /api/v1/apprentice": "ApprenticeApi",
     "ANY /api/v1/apprentice/{proxy+}": "ApprenticeApi",
+    "ANY /api/v1/apprentice/tasks/{taskName}/runs": "ApprenticeRunsApi",
+    "GET /api/v1/apprentice/runs/{runId}": "ApprenticeRunsApi",
     **{
         f"GET /api/v1/apprentice/tasks/{{taskName}}/{shown}": "ApprenticeReportsApi"
         for shown in ("status", "report", "estimate")

@@ -41,6 +41,8 @@ FUNCTIONS = {
     "FailExport": ("functions.exports.fail_export", 60),
     "SweepExports": ("functions.exports.sweep_exports", 60),
     "ApprenticeApi": ("functions.apprentice.api", 29),
+    "ApprenticeRunsApi": ("functions.apprentice.runs_api", 29),
+    "WorkRuns": ("functions.apprentice.work_runs", 300),
     "ApprenticeReportsApi": ("functions.apprentice.reports_api", 29),
     "FollowRuns": ("functions.apprentice.follow_runs", 60),
     "DecksApi": ("functions.decks.api", 29),

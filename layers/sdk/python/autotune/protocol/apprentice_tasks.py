@@ -16,6 +16,7 @@ from autotune.protocol.apprentice_models import (
     Training,
     require_trainable,
 )
+from autotune.protocol.apprentice_spend import ApprenticeSpend
 from autotune.protocol.llm_connections import UsdAmount
 from autotune.protocol.llm_templates import names_in
 from autotune.protocol.types import (
@@ -228,6 +229,12 @@ class PutApprenticeTaskRequest(RequestModel):
                 "promptTemplate: a place {{name}} for each property of inputSchema, and no other: "
                 + ", ".join(sorted(asked))[:500]
             )
+        unknown = sorted(set(names_in(self.system_prompt)) - asked)
+        if unknown:
+            raise ValueError(
+                f"systemPrompt: {{{{{unknown[0]}}}}} is no property of inputSchema: "
+                + ", ".join(sorted(asked))[:500]
+            )
         if isinstance(self.evaluator, StructuredMatch):
             _require_among(self.evaluator.match_fields, answered, "evaluator.matchFields", "output")
         if self.training is not None:
@@ -258,6 +265,7 @@ class ApprenticeTask(ResponseModel):
         version: of the configuration: 1 and up.
         definition_hash: of prompts, schemas, evaluator and teacher. Where it changes, evidence
             begins anew.
+        spend: what its present day, week and month have used of its budgets.
     """
 
     id: str
@@ -265,6 +273,7 @@ class ApprenticeTask(ResponseModel):
     version: int
     definition_hash: str
     configuration: PutApprenticeTaskRequest
+    spend: ApprenticeSpend | None = None
     created_at: Timestamp
     created_by: str
     updated_at: Timestamp

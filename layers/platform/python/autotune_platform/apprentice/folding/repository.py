@@ -34,7 +34,7 @@ from autotune_platform.webhooks.outbox import outbox_addition
 OPEN_SHARDS = 4
 """Over how many partitions of the index open entries are spread; it may be raised."""
 
-_NOT_LISTED = {"input", "local_output", "shadow_output", "counted", "check_counted"}
+_NOT_LISTED = {"input", "local_output", "shadow_output"}
 _STANDING = ("state", "check")
 _LAST_OF_TASK = "version#~"
 """Behind all that ``about`` reads: evidence, examples and versions, in the order of their keys."""
