@@ -2,16 +2,17 @@
 
 import { html } from "../preact.js";
 import { Pairs } from "./apprentice/pairs.js";
+import { Runs } from "./apprentice/runs.js";
 import { Task } from "./apprentice/task.js";
 import { Tasks } from "./apprentice/tasks.js";
 
-const VIEWS = { pairs: Pairs };
+const VIEWS = { pairs: Pairs, runs: Runs };
 
 export const title = "Apprentice";
 
 export default function Apprentice({ path, query }) {
-  const [name, view] = path;
+  const [name, view, id] = path;
   if (!name) return html`<${Tasks} query=${query} />`;
   const View = VIEWS[view] ?? Task;
-  return html`<${View} key=${`${name}/${view}`} name=${name} query=${query} />`;
+  return html`<${View} key=${`${name}/${view}`} name=${name} id=${id} query=${query} />`;
 }

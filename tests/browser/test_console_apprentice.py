@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.support.console import PHONE, overflow
-from tests.support.console_apprentice import DAYS, filled_apprentice
+from tests.support.console_apprentice import DAYS, filled_apprentice, newest_run
 from tests.support.ledger import ledger as make_ledger
 
 TASKS = "apprentice/tasks"
@@ -149,6 +149,30 @@ def test_pairs_are_listed_by_version(console, filled):
     page.get_by_label("Version").select_option("2")
     expect(page.locator("tbody tr")).to_have_count(40)
     assert page.url.endswith("#/apprentice/intents/pairs?version=2")
+
+
+def test_runs_are_listed_by_day_with_the_way_that_they_went(console, filled):
+    page = console.open("#/apprentice/intents/runs")
+    runs = get(console, f"{TASKS}/intents/runs", limit=50)["runs"]
+    expect(page.locator("tbody tr")).to_have_count(len(runs))
+    row = cells(page, "Runs")[0]
+    assert (row["Run"], row["State"]) == (runs[0]["id"], "answered")
+    assert row["Answered by"] == "version 1"
+    assert row["Cost"] == dollars(runs[0]["routing"]["costNanoUsd"])
+    page.get_by_label("State").select_option("refused")
+    expect(page.locator(".empty")).to_contain_text("Nothing that fits on this page")
+    assert page.url.endswith("#/apprentice/intents/runs?state=refused")
+
+
+def test_a_run_shows_its_input_and_the_way_that_it_went(console, filled):
+    run_id = newest_run(filled)
+    page = console.open(f"#/apprentice/intents/runs/{run_id}")
+    run = get(console, f"apprentice/runs/{run_id}")["run"]
+    facts = page.locator(".facts").first
+    expect(facts).to_contain_text("version 1")
+    expect(facts).to_contain_text(dollars(run["routing"]["costNanoUsd"]))
+    body = page.get_by_role("region", name="Input as JSON")
+    expect(body).to_contain_text(run["input"]["text"])
 
 
 def test_a_task_without_runs_says_what_is_next(console, filled):

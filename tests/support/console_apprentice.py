@@ -43,6 +43,7 @@ def filled_apprentice(platform: Platform, connection_id: str) -> Apprentice:
             version=2,
             created_at=now,
             phase=3,
+            local_version=1,
             answers=Model.LOCAL,
             check="done",
             cost_nano_usd=cost(dice),
@@ -53,6 +54,7 @@ def filled_apprentice(platform: Platform, connection_id: str) -> Apprentice:
         made.answered(
             created_at=now,
             phase=3,
+            local_version=1,
             answers=Model.LOCAL,
             remote=None,
             is_drawn=False,
@@ -67,6 +69,13 @@ def filled_apprentice(platform: Platform, connection_id: str) -> Apprentice:
     money.set_limits(scope, MoneyLimits(day=10_000_000, month=200_000_000))
     assert money.reserve([scope], 8_500_000, lambda _: [])
     return made
+
+
+def newest_run(apprentice: Apprentice) -> str:
+    """Return the id of a run of today, the one that is listed first."""
+    path = f"/api/v1/apprentice/tasks/{apprentice.name}/runs"
+    [run] = apprentice.platform.call("GET", path, query={"limit": 1}).json["runs"]
+    return str(run["id"])
 
 
 def cost(dice: Random) -> int:

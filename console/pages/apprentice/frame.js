@@ -22,6 +22,7 @@ export const REASONS = {
 export function TaskPage({ name, open, about, children }) {
   const tabs = [
     [["apprentice", name], "Status"],
+    [["apprentice", name, "runs"], "Runs"],
     [["apprentice", name, "pairs"], "Pairs"],
   ];
   return html`

@@ -9,7 +9,7 @@ import { Time } from "../../components/time.js";
 import { Trouble } from "../../components/trouble.js";
 import { count, score } from "../../format.js";
 import { html } from "../../preact.js";
-import { go } from "../../router.js";
+import { go, link } from "../../router.js";
 import { presentOf, TaskPage } from "./frame.js";
 
 export function Pairs({ name, query }) {
@@ -34,7 +34,7 @@ function Of({ name, path, query, version, versions }) {
     { name: "score", title: "Score", width: 6, numeric: true, cell: (pair) => score(pair.score) },
     { name: "drawn", title: "Evidence", width: 7, cell: ({ isDrawn }) => (isDrawn ? "yes" : "no: not drawn") },
     { name: "at", title: "Answered", width: 12, cell: ({ at }) => html`<${Time} at=${at} />` },
-    { name: "run", title: "Run", width: 18, cell: ({ runId }) => html`<code>${runId}</code>` },
+    { name: "run", title: "Run", width: 18, cell: ({ runId }) => html`<a href=${link(["apprentice", name, "runs", runId])}><code>${runId}</code></a>` },
   ];
   return html`
     <div class="filters">
