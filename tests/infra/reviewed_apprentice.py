@@ -82,6 +82,15 @@ OF_APPRENTICE = (
         "Tasks are put, read and deleted (tests/component/apprentice).",
     ),
     *rare(
+        "ApprenticeApi",
+        """
+        dynamodb:ConditionCheckItem Apprentice apt_*
+        dynamodb:ConditionCheckItem Apprentice org_*#tasks
+        dynamodb:UpdateItem Apprentice apt_*
+        """,
+        "Versions are registered, promoted and retired (tests/component/apprentice).",
+    ),
+    *rare(
         "ApprenticeReportsApi",
         """
         dynamodb:GetItem Apprentice org_*#tasks
