@@ -44,6 +44,9 @@ OF_APPRENTICE = (
         dynamodb:UpdateItem Apprentice apr_*
         dynamodb:GetItem Budgets
         dynamodb:UpdateItem Budgets money#*
+        dynamodb:PutItem Budgets grd_*
+        dynamodb:UpdateItem Budgets grd_*
+        kms:GenerateMac SecretsKeysGrader
         dynamodb:GetItem Ledger
         dynamodb:BatchGetItem Ledger llm_*
         dynamodb:PutItem Ledger llm_*
@@ -81,6 +84,15 @@ OF_APPRENTICE = (
         dynamodb:UpdateItem Apprentice org_*#tasks
         """,
         "Tasks are put, read and deleted (tests/component/apprentice).",
+    ),
+    *rare(
+        "ApprenticeApi",
+        """
+        dynamodb:ConditionCheckItem Apprentice apt_*
+        dynamodb:ConditionCheckItem Apprentice org_*#tasks
+        dynamodb:UpdateItem Apprentice apt_*
+        """,
+        "Versions are registered, promoted and retired (tests/component/apprentice).",
     ),
     *rare(
         "ApprenticeReportsApi",
