@@ -43,8 +43,8 @@ class ApprenticeStack(DomainStack):
         }
         self._add_tasks(http)
         self._add_reports(http)
-        ApprenticeFolding(self)
         self.runs = ApprenticeRuns(self, http=http, ledger=ledger).queue
+        ApprenticeFolding(self, runs=self.runs)
 
     def _add_tasks(self, http: HttpStack) -> None:
         tasks = self.create_api(
@@ -53,12 +53,11 @@ class ApprenticeStack(DomainStack):
         )
         table = self.shared.data.apprentice
         for keys in (TASKS, LISTS):
-            table.grant_read(tasks.function, "GetItem", "Query", keys=keys)
+            table.grant_read(tasks.function, "ConditionCheckItem", "GetItem", "Query", keys=keys)
+            table.grant_write(tasks.function, "DeleteItem", "PutItem", "UpdateItem", keys=keys)
         # A task goes with its runs, and with all that is known of it.
         for keys in (TASKS, RUNS):
             table.grant_write(tasks.function, "BatchWriteItem", keys=keys)
-        table.grant_write(tasks.function, "DeleteItem", "PutItem", keys=TASKS)
-        table.grant_write(tasks.function, "DeleteItem", "PutItem", "UpdateItem", keys=LISTS)
         # A task's limits are in its scope of money, which is closed when it is deleted.
         self.shared.data.budgets.grant_read(tasks.function, "GetItem", keys=TASKS_MONEY)
         self.shared.data.budgets.grant_write(tasks.function, "UpdateItem", keys=TASKS_MONEY)
