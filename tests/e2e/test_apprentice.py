@@ -13,6 +13,8 @@ from tests.providers.server import FakeServer, serve
 from tests.support.apprentice import configuration
 from tests.support.apprentice_runs import ANSWER, INPUT
 
+PATIENCE = 60
+
 
 @pytest.fixture
 def connection(client: AutotuneClient) -> Iterator[LlmConnection]:
@@ -79,12 +81,12 @@ def test_runs_are_answered_paid_once_and_listed(
 
     waited = apprentice.run("answered", input=INPUT, wait=25, idempotency_key="one")
     if waited.state == "pending":  # a machine that is busy
-        waited = until(lambda: _ended(client, waited.id))
+        waited = until(lambda: _ended(client, waited.id), seconds=PATIENCE)
     again = apprentice.run("answered", input=INPUT, wait=25, idempotency_key="one")
     sent = apprentice.run("answered", input=INPUT, wait=0)
 
     assert sent.state == "pending"
-    runs = [waited, again, until(lambda: _ended(client, sent.id))]
+    runs = [waited, again, until(lambda: _ended(client, sent.id), seconds=PATIENCE)]
     assert again == apprentice.get_run(waited.id)
     assert {(one.state, str(one.output)) for one in runs} == {
         ("answered", "{'intent': 'open_door'}")
@@ -94,7 +96,7 @@ def test_runs_are_answered_paid_once_and_listed(
     ids = [one.routing.request_ids for one in (waited, runs[2]) if one.routing]
     rows = [client.llm.get(row_id) for of_run in ids for row_id in of_run]
     assert sum(row.cost_nano_usd or 0 for row in rows) == bill["total_nano_usd"]
-    listed = until(lambda: _listed(client, 2))
+    listed = until(lambda: _listed(client, 2), seconds=PATIENCE)
     assert [one.id for one in listed] == [sent.id, waited.id]
     client.apprentice_tasks.delete("answered")
     with pytest.raises(APIError) as found:

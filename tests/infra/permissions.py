@@ -652,6 +652,8 @@ EXPECTED = {
     | table("Budgets", "UpdateItem", keys="money#*")
     | table("Ledger", "GetItem", "UpdateItem")
     | table("Ledger/index/dueBatches", "Query")
+    | table("Apprentice", "GetItem", "UpdateItem", keys="apr_*")
+    | table("Apprentice", "GetItem", keys="apt_*")
     | start("ImportLlmRequests")
     | start("SubmitLlmBatch"),
     "Pages": set(),

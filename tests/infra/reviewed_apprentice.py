@@ -14,6 +14,15 @@ RARELY_CALLED_OF_APPRENTICE = {
 
 OF_APPRENTICE = (
     *rare(
+        "SweepLedger",
+        """
+        dynamodb:GetItem Apprentice apr_*
+        dynamodb:UpdateItem Apprentice apr_*
+        dynamodb:GetItem Apprentice apt_*
+        """,
+        "A worker was killed while it asked (tests/component/apprentice/test_killed_runs.py).",
+    ),
+    *rare(
         "ApprenticeRunsApi",
         """
         dynamodb:GetItem Apprentice apt_*

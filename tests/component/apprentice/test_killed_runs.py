@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from tests.support.apprentice_runs import Runs
+from tests.support.apprentice_runs import ANSWER, Runs
 from tests.support.killing import Killed, Killer
 from tests.support.ledger import later
 
@@ -63,3 +63,49 @@ def test_a_run_of_the_paid_model_takes_four_calls_of_aws(runs: Runs) -> None:
     # before the call, the question, and what is settled and stored after it.
     reads = ["GetItem", "GetItem"]
     assert killer.called == [*reads, "TransactWriteItems", "PutItem", "TransactWriteItems"]
+
+
+def killed_while_asking(runs: Runs) -> str:
+    """Return a run whose worker was killed once the question was sent."""
+    run_id: str = runs.start().json["run"]["id"]
+    killer = Killer()
+
+    def die(ask: object) -> None:
+        killer.kill("before-call", after=0)
+
+    runs.ledger.fake.world.answers.answerer = die
+    with suppress(Killed):
+        runs.work(run_id)
+    killer.spare()
+    runs.say(ANSWER)
+    return run_id
+
+
+def test_a_lost_call_is_charged_to_its_run_by_whoever_settles_it(runs: Runs) -> None:
+    run_id = killed_while_asking(runs)
+    stored = runs.stored(run_id)
+    assert stored is not None
+    assert (stored.state, len(stored.remote_row_ids)) == ("pending", 1)
+    assert stored.remote_asking == stored.remote_row_ids[0]
+
+    with later(timedelta(minutes=11)):
+        runs.ledger.sweep()
+
+    charged = runs.stored(run_id)
+    assert charged is not None
+    assert (charged.state, charged.remote_asking) == ("pending", None)
+    assert charged.cost_nano_usd == runs.ledger.read(stored.remote_row_ids[0])["costNanoUsd"] > 0
+
+
+def test_a_run_whose_last_attempt_was_lost_has_failed(runs: Runs) -> None:
+    primary = {"connectionId": runs.connection_id, "model": "small", "maxOutputTokens": 50}
+    runs.put(remote={"primary": {**primary, "maxRetries": 0}})
+    run_id = killed_while_asking(runs)
+
+    with later(timedelta(minutes=11)):
+        runs.ledger.sweep()
+
+    run = runs.read(run_id)
+    assert (run["state"], run["error"]["code"]) == ("failed", "remote_unavailable")
+    assert "outcome_unclear" in run["error"]["message"]
+    assert run["routing"]["costNanoUsd"] > 0

@@ -388,5 +388,6 @@ class LedgerWorkEnvironment(ConnectionEnvironment):
 class LedgerSweepEnvironment(LedgerEnvironment):
     """For the function that starts batches, and ends calls and imports that were lost."""
 
+    apprentice_table: str
     submit_llm_batch_arn: str
     import_llm_requests_arn: str
