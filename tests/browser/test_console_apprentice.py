@@ -59,7 +59,7 @@ def test_tasks_are_listed_with_how_they_get_on(console, filled):
     expect(page.locator("tr.skeleton")).to_have_count(0)
     status = get(console, f"{TASKS}/intents/status")["status"]
     serving = next(one for one in status["versions"] if one["number"] == 1)
-    day = status["spend"][0]
+    day = status["spend"]["periods"][0]
     used = (day["spentNanoUsd"] + day["reservedNanoUsd"]) / day["limitNanoUsd"]
     idle, intents = cells(page, "Tasks of the apprentice")
     assert idle["Who answers"] == "the paid model"
