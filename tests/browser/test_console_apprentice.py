@@ -111,7 +111,9 @@ def test_a_task_shows_what_the_report_has(console, filled):
     assert (first["Stage"], second["Stage"]) == ("serves", "shadow")
     assert first["Agrees"] == percent(serving["agreement"]["mean"])
     meters = page.locator(".meter")
-    expect(meters.first).to_contain_text(f"of {dollars(status['spend'][0]['limitNanoUsd'])}")
+    expect(meters.first).to_contain_text(
+        f"of {dollars(status['spend']['periods'][0]['limitNanoUsd'])}"
+    )
     expect(meters.nth(1)).to_contain_text("no limit")
     spend = page.locator('section[aria-label="Spend by day"] .facts')
     expect(spend).to_contain_text(dollars(report["totals"]["costChecksNanoUsd"]))

@@ -70,7 +70,7 @@ def _of_runs(today: DayCounts) -> Iterator[wire.ApprenticeAlert]:
 
 def _of_windows(task: KnownTask) -> Iterator[wire.ApprenticeAlert]:
     for number, one in task.versions.items():
-        if not one.standing.is_refolded:
+        if not one.known.is_refolded:
             said = "and say nothing until then"
             yield _alert("refolding", number, f"version {number}'s pairs are folded anew, {said}")
         if one.stage is Stage.OUT:

@@ -1,6 +1,6 @@
 """What is known of a task under its present definition, as a report needs it.
 
-It is what runs go by (``standing``), with what only reports read besides.
+It is what runs go by, with what only reports read besides.
 """
 
 from collections.abc import Iterable, Mapping
@@ -24,42 +24,42 @@ class VersionFigures(NamedTuple):
     """A version with what its pairs say of it.
 
     Attributes:
-        standing: what runs go by.
+        known: what runs go by.
         scores: how often each score came since the last alarm, by its thousandths.
     """
 
-    standing: VersionStanding
+    known: VersionStanding
     scores: Mapping[int, int]
 
     @property
     def number(self) -> int:
         """Later versions have higher ones."""
-        return self.standing.known.number
+        return self.known.known.number
 
     @property
     def rules(self) -> Rules:
         """By what it is judged."""
-        return self.standing.rules
+        return self.known.rules
 
     @property
     def evidence(self) -> Evidence:
         """What its pairs say."""
-        return self.standing.version.evidence
+        return self.known.version.evidence
 
     @property
     def window(self) -> WindowFigures:
         """Figures of its last pairs."""
-        return self.standing.window
+        return self.known.window
 
     @property
     def sampling(self) -> SamplingRate:
         """Which share of its answers is checked, and why."""
-        return self.standing.rate
+        return self.known.rate
 
     @property
     def stage(self) -> Stage:
         """Where it is in its life."""
-        return self.standing.version.stage
+        return self.known.version.stage
 
     @property
     def level(self) -> float:
