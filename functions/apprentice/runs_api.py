@@ -71,7 +71,8 @@ def start_apprentice_run(
 def read_apprentice_run(apprentice_run_id: str) -> ApprenticeRunResponse:
     """Return one run with what was asked and answered, and which way it went."""
     run, output = parts().run_reading.get(app.caller, apprentice_run_id)
-    return ApprenticeRunResponse(run=run_on_wire(run, output))
+    additional = parts().run_reading.additional(run)
+    return ApprenticeRunResponse(run=run_on_wire(run, output, additional))
 
 
 @app.get("/api/v1/apprentice/tasks/<task_name>/runs", tags=["apprentice"])

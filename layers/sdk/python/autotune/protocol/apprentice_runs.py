@@ -59,6 +59,14 @@ class ApprenticePair(ResponseModel):
     is_drawn: bool
 
 
+class ApprenticeAdditional(ResponseModel):
+    """An additional model that was asked the same; its answer is a request of the ledger."""
+
+    connection_id: str
+    model: str
+    request_id: str
+
+
 class ApprenticeRouting(ResponseModel):
     """Which way a run went.
 
@@ -76,7 +84,9 @@ class ApprenticeRouting(ResponseModel):
         unmonitored: the budget had no room, and the small model answered unchecked.
         check: whether the answer is still to be checked.
         pairs: what was learned.
-        cost_nano_usd: what the paid model cost, in billionths of a US dollar.
+        additional: other models that were asked the same, in one run that is read alone.
+        cost_nano_usd: what the paid model cost, in billionths of a US dollar; additional ones are
+            not in it.
     """
 
     phase: Literal[1, 2, 3] | None = None
@@ -92,6 +102,7 @@ class ApprenticeRouting(ResponseModel):
     unmonitored: bool = False
     check: ApprenticeCheck = "none"
     pairs: list[ApprenticePair] = []
+    additional: list[ApprenticeAdditional] = []
     cost_nano_usd: int = 0
 
 
