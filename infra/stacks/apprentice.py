@@ -43,8 +43,8 @@ class ApprenticeStack(DomainStack):
         }
         self._add_tasks(http)
         self._add_reports(http)
-        ApprenticeFolding(self)
         self.runs = ApprenticeRuns(self, http=http, ledger=ledger).queue
+        ApprenticeFolding(self, runs=self.runs)
 
     def _add_tasks(self, http: HttpStack) -> None:
         tasks = self.create_api(

@@ -16,6 +16,8 @@ from autotune.protocol.deck_rubrics import (
 from autotune.protocol.deck_samples import SampleCollection, Split
 from autotune.protocol.decks import DeckStatus
 from autotune.protocol.levels import Calibration, LevelsRubric
+from autotune_platform.judging.rubric.conversations import SampleTexts as ReadTexts
+from autotune_platform.judging.rubric.conversations import sample_texts
 from autotune_platform.runtime.frozen_model import FrozenModel
 from autotune_platform.storage.registry import Entity
 
@@ -256,11 +258,21 @@ class Sample(Entity):
 
 
 class SampleTexts(FrozenModel):
-    """A sample's request and response, and what the caller said of them."""
+    """A sample's request and response, and what the caller said of them.
+
+    Attributes:
+        values: what stands in the request for the placeholders of the prompt, by name, where
+            redacting has changed literal text of it: it cannot be found by the prompt any more.
+    """
 
     request: dict[str, Any]
     response: dict[str, Any]
     metadata: dict[str, Any]
+    values: dict[str, str] | None = None
+
+    def read(self) -> ReadTexts:
+        """Return the texts as judges read them."""
+        return sample_texts(self.request, self.response).model_copy(update={"values": self.values})
 
 
 class WholeSample(FrozenModel):

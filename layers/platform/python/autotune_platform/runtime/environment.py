@@ -369,9 +369,14 @@ class ApprenticeReportsEnvironment(ApprenticeEnvironment):
 
 
 class FoldingEnvironment(Environment):
-    """For the function that counts runs of the apprentice."""
+    """For the functions that count runs of the apprentice.
+
+    Attributes:
+        run_queue_url: where ids of runs go whose answer is to be checked.
+    """
 
     apprentice_table: str
+    run_queue_url: str
 
 
 class LedgerWorkEnvironment(ConnectionEnvironment):
