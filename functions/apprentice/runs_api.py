@@ -71,8 +71,7 @@ def start_apprentice_run(
 def read_apprentice_run(apprentice_run_id: str) -> ApprenticeRunResponse:
     """Return one run with what was asked and answered, and which way it went."""
     run, output = parts().run_reading.get(app.caller, apprentice_run_id)
-    additional = parts().run_reading.additional(run)
-    return ApprenticeRunResponse(run=run_on_wire(run, output, additional))
+    return ApprenticeRunResponse(run=run_on_wire(run, output))
 
 
 @app.get("/api/v1/apprentice/tasks/<task_name>/runs", tags=["apprentice"])

@@ -18,15 +18,12 @@ class Apprenticed:
             whose condition does not hold keeps the call from being made.
         closing: returns what is written in the transaction that ends and settles the row. Where a
             condition of it does not hold, the row is settled without it: money waits for nobody.
-        row_id: of the row, where it is known beforehand: one that is there keeps the call from
-            being made. A new one without it.
     """
 
     task_id: str
     run_id: str
     opening: Callable[[Row], Sequence[Addition]]
     closing: Callable[[Row, Outcome], Sequence[Addition]]
-    row_id: str | None = None
 
 
 class NotOpenedError(ConflictError):

@@ -66,12 +66,10 @@ class LedgerCalls:
             InvalidRequestError: it cannot be asked.
             BudgetExhaustedError: a budget has no room for it; ``budget`` says which, until when.
             CallsHaltedError: nothing is paid for the task any more, until its budgets are changed.
-            NotOpenedError: a condition of what ``of`` writes before the call does not hold, or its
-                row is there.
+            NotOpenedError: a condition of what ``of`` writes before the call does not hold.
             UnavailableError: the table is busy; nothing was asked.
         """
-        row_id = new_id("llm") if of is None or of.row_id is None else of.row_id
-        (planned,) = self.planner.plan(caller, [request], [row_id], alone=True, at_once=True)
+        (planned,) = self.planner.plan(caller, [request], [new_id("llm")], alone=True, at_once=True)
         connection = planned.connection
         if at_most_seconds is not None and connection.timeout_seconds > at_most_seconds:
             shorter = connection.model_copy(update={"timeout_seconds": at_most_seconds})
@@ -163,8 +161,7 @@ class LedgerCalls:
         if reserved is None:
             if any(not self.batches.holds(one) for one in claims):
                 raise CallUnderWayError
-            is_there = of is not None and of.row_id is not None and self.rows.get(of.row_id)
-            if is_there or any(not self.batches.holds(one) for one in opened):
+            if any(not self.batches.holds(one) for one in opened):
                 raise NotOpenedError
             raise UnavailableError("the table is busy", retry_after_seconds=1)
         return row.model_copy(update={"periods": reserved.periods})

@@ -120,7 +120,9 @@ class ApprenticeWorkParts(ApprenticeRunParts, ModelCallParts, GatewayParts):
             answers=self.run_answers,
             rows=self.row_answers,
             additional=AdditionalAsking(
-                calls=self.ledger_calls, connections=self.usable_connections
+                calls=self.ledger_calls,
+                runs=self.apprentice_run_repository,
+                connections=self.usable_connections,
             ),
             graders=GraderScores(
                 graders=self.graders,

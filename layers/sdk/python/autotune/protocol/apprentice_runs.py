@@ -59,14 +59,6 @@ class ApprenticePair(ResponseModel):
     is_drawn: bool
 
 
-class ApprenticeAdditional(ResponseModel):
-    """An additional model that was asked the same; its answer is a request of the ledger."""
-
-    connection_id: str
-    model: str
-    request_id: str
-
-
 class ApprenticeRouting(ResponseModel):
     """Which way a run went.
 
@@ -84,7 +76,7 @@ class ApprenticeRouting(ResponseModel):
         unmonitored: the budget had no room, and the small model answered unchecked.
         check: whether the answer is still to be checked.
         pairs: what was learned.
-        additional: other models that were asked the same, in one run that is read alone.
+        additional_request_ids: of the ledger: other models that were asked the same afterwards.
         cost_nano_usd: what the paid model cost, in billionths of a US dollar; additional ones are
             not in it.
     """
@@ -102,7 +94,7 @@ class ApprenticeRouting(ResponseModel):
     unmonitored: bool = False
     check: ApprenticeCheck = "none"
     pairs: list[ApprenticePair] = []
-    additional: list[ApprenticeAdditional] = []
+    additional_request_ids: list[str] = []
     cost_nano_usd: int = 0
 
 

@@ -9,7 +9,6 @@ from autotune.protocol.ids import is_id
 from autotune_platform.access.models import Caller
 from autotune_platform.apprentice.configuration.repository import TaskRepository
 from autotune_platform.apprentice.routing import Model
-from autotune_platform.apprentice.runs.additional import Additional, additional_of
 from autotune_platform.apprentice.runs.models import Run, RunState
 from autotune_platform.apprentice.runs.outputs import read_output
 from autotune_platform.apprentice.runs.repository import RunRepository
@@ -60,16 +59,6 @@ class RunReading:
         if run is None or run.organization_id != caller.organization_id:
             raise NotFoundError(f"no run {run_id}")
         return run, self.answers.of(run)
-
-    def additional(self, run: Run) -> Sequence[Additional]:
-        """Return the additional models that were asked what a run was about."""
-        if not run.pairs:
-            return []
-        configuration = self.tasks.configuration(run.task_id, run.configuration_version)
-        if configuration is None:
-            return []
-        found = additional_of(run, configuration.document)
-        return [one for one in found if self.answers.answers.row(one.row_id) is not None]
 
     def list(
         self,

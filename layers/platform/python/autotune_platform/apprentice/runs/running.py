@@ -15,7 +15,7 @@ from autotune_platform.apprentice.configuration.models import Configuration
 from autotune_platform.apprentice.configuration.repository import TaskRepository
 from autotune_platform.apprentice.phases import Derived, Phase
 from autotune_platform.apprentice.routing import Model, roles
-from autotune_platform.apprentice.runs.additional import AdditionalAsking, additional_of
+from autotune_platform.apprentice.runs.additional import AdditionalAsking, models_for
 from autotune_platform.apprentice.runs.locally import LocalAsking
 from autotune_platform.apprentice.runs.models import Run
 from autotune_platform.apprentice.runs.reading import RunAnswers
@@ -110,7 +110,7 @@ class Runner:
         Raises:
             NotFoundError: its task is gone.
         """
-        return bool(additional_of(run, self._document_of(run)))
+        return bool(models_for(run, self._document_of(run)))
 
     def ask_additional(self, run: Run, *, seconds_left: Callable[[], float]) -> None:
         """Ask them, each once, as far as time and money last.

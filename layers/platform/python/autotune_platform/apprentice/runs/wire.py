@@ -1,12 +1,11 @@
 """Runs as callers see them, and the errors of those that nobody answered."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 from autotune.protocol import apprentice_runs as wire
 from autotune.protocol.problems import BudgetProblem
 from autotune_platform.apprentice.routing import Refusal
-from autotune_platform.apprentice.runs.additional import Additional
 from autotune_platform.apprentice.runs.models import Run
 from autotune_platform.runtime.errors import AutotuneError, BudgetExhaustedError, UnavailableError
 
@@ -31,18 +30,14 @@ class LocalUnavailableError(UnavailableError):
     title = "No model answered"
 
 
-def run_on_wire(
-    run: Run,
-    output: Mapping[str, Any] | None = None,
-    additional: Sequence[Additional] = (),
-) -> wire.ApprenticeRun:
+def run_on_wire(run: Run, output: Mapping[str, Any] | None = None) -> wire.ApprenticeRun:
     """Return a run with what was asked and answered."""
-    return summary_on_wire(run, additional).model_copy(
+    return summary_on_wire(run).model_copy(
         update={"input": dict(run.input), "output": None if output is None else dict(output)}
     )
 
 
-def summary_on_wire(run: Run, additional: Sequence[Additional] = ()) -> wire.ApprenticeRun:
+def summary_on_wire(run: Run) -> wire.ApprenticeRun:
     """Return a run without its input and answer."""
     return wire.ApprenticeRun(
         id=run.id,
@@ -51,7 +46,7 @@ def summary_on_wire(run: Run, additional: Sequence[Additional] = ()) -> wire.App
         configuration_version=run.configuration_version,
         state=run.state,
         error=_error(run),
-        routing=_routing(run, additional),
+        routing=_routing(run),
         created_at=run.created_at,
         ended_at=run.ended_at,
     )
@@ -87,7 +82,7 @@ def _error(run: Run) -> wire.ApprenticeRunError | None:
     return wire.ApprenticeRunError(code=run.refusal.value, message=message)
 
 
-def _routing(run: Run, additional: Sequence[Additional]) -> wire.ApprenticeRouting:
+def _routing(run: Run) -> wire.ApprenticeRouting:
     return wire.ApprenticeRouting.model_validate(
         {
             **run.model_dump(
@@ -109,9 +104,6 @@ def _routing(run: Run, additional: Sequence[Additional]) -> wire.ApprenticeRouti
                 },
             ),
             "request_ids": list(run.remote_row_ids),
-            "additional": [
-                {"connection_id": model["connectionId"], "model": model["model"], "request_id": id_}
-                for model, id_ in additional
-            ],
+            "additional_request_ids": [row_id for _, row_id in sorted(run.additional.items())],
         }
     )
