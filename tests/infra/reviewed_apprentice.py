@@ -100,7 +100,7 @@ OF_APPRENTICE = (
         dynamodb:GetItem Apprentice org_*#tasks
         dynamodb:GetItem Apprentice apt_*
         dynamodb:Query Apprentice apt_*
-        dynamodb:GetItem Budgets money#*
+        dynamodb:GetItem Budgets money#org_*#apt_*
         """,
         "Reports read what others count (tests/component/apprentice/test_reports.py).",
     ),

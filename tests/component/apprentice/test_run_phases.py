@@ -14,6 +14,7 @@ from autotune_platform.apprentice.local.contract import (
     Unavailable,
 )
 from autotune_platform.apprentice.runs.models import Run
+from tests.support.apprentice import configuration
 from tests.support.apprentice_folding import Apprentice
 from tests.support.apprentice_runs import ANSWER, INPUT, Runs
 from tests.support.lambdas import forget_processes
@@ -325,3 +326,51 @@ def test_a_version_that_was_retired_meanwhile_is_not_asked(phased: Phased) -> No
     routing = phased.runs.read(run_id)["routing"]
     assert (routing["phase"], routing["answers"]) == (1, "remote")
     assert phased.small.asked == []
+
+
+def also(phased: Phased, **fields: Any) -> dict[str, Any]:
+    """Return the ``remote`` of a task that asks another connection's model, too."""
+    model = {"maxOutputTokens": 50, **fields}
+    remote: dict[str, Any] = configuration(phased.runs.connection_id)["remote"]
+    other = phased.runs.ledger.connect(name="other")
+    return {**remote, "additional": [{**remote["primary"], **model, "connectionId": other}]}
+
+
+def test_pairs_are_put_to_additional_models_after_the_run(phased: Phased) -> None:
+    remote = also(phased)
+    phased.shadowed(remote=remote)
+
+    run = phased.ran()
+
+    assert (phased.paid, run["routing"]["additionalRequestIds"]) == (1, [])
+    phased.runs.work()
+    read = phased.runs.read(run["id"])
+    (row_id,) = read["routing"]["additionalRequestIds"]
+    row = phased.runs.ledger.read(row_id)
+    assert row["connectionId"] == remote["additional"][0]["connectionId"]
+    assert (row["purpose"], row["rawOutput"]) == ("apprentice_additional", ANSWER)
+    assert phased.paid == 2
+    assert read["routing"]["costNanoUsd"] + row["costNanoUsd"] == phased.runs.bill["total_nano_usd"]
+    assert read["routing"]["pairs"] == run["routing"]["pairs"]
+    phased.runs.work(run["id"], run["id"])
+    assert phased.paid == 2, "each is asked once, however often the run comes"
+
+
+def test_additional_models_are_asked_while_the_budget_has_room_alone(phased: Phased) -> None:
+    # Room for the primary one, and for no other.
+    phased.shadowed(remote=also(phased, maxOutputTokens=100_000), budgets={"daily": "0.01"})
+
+    run = phased.ran()
+    phased.runs.work()
+
+    assert (run["state"], phased.paid) == ("answered", 1)
+    assert phased.runs.read(run["id"])["routing"]["additionalRequestIds"] == []
+
+
+def test_a_run_that_made_no_pair_is_put_to_nobody_else(phased: Phased) -> None:
+    phased.shadowed(remote=also(phased))
+    phased.small.says["small-1"] = Unavailable(Reason.TIMED_OUT, "too slow")
+
+    run = phased.ran()
+
+    assert (run["routing"]["pairs"], phased.runs.messages(), phased.paid) == ([], [], 1)

@@ -362,12 +362,6 @@ class ApprenticeWorkEnvironment(ApprenticeEnvironment, ConnectionEnvironment):
     run_queue_url: str
 
 
-class ApprenticeReportsEnvironment(ApprenticeEnvironment):
-    """For the function that tells where tasks stand."""
-
-    budgets_table: str
-
-
 class FoldingEnvironment(Environment):
     """For the functions that count runs of the apprentice.
 
