@@ -236,7 +236,7 @@ EXPECTED = {
     "ApprenticeReportsApi": API
     | table("Apprentice", "GetItem", keys="org_*#tasks")
     | table("Apprentice", "GetItem", "Query", keys="apt_*")
-    | table("Budgets", "GetItem", keys="money#*"),
+    | table("Budgets", "GetItem", keys="money#org_*#apt_*"),
     "FollowRuns": COUNTS_RUNS | follow("Apprentice", failures="RunStreamFailures"),
     "SweepRuns": COUNTS_RUNS
     | table("Apprentice/index/dueRuns", "Query")
@@ -652,6 +652,8 @@ EXPECTED = {
     | table("Budgets", "UpdateItem", keys="money#*")
     | table("Ledger", "GetItem", "UpdateItem")
     | table("Ledger/index/dueBatches", "Query")
+    | table("Apprentice", "GetItem", "UpdateItem", keys="apr_*")
+    | table("Apprentice", "GetItem", keys="apt_*")
     | start("ImportLlmRequests")
     | start("SubmitLlmBatch"),
     "Pages": set(),

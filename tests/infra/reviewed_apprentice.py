@@ -14,6 +14,15 @@ RARELY_CALLED_OF_APPRENTICE = {
 
 OF_APPRENTICE = (
     *rare(
+        "SweepLedger",
+        """
+        dynamodb:GetItem Apprentice apr_*
+        dynamodb:UpdateItem Apprentice apr_*
+        dynamodb:GetItem Apprentice apt_*
+        """,
+        "A worker was killed while it asked (tests/component/apprentice/test_killed_runs.py).",
+    ),
+    *rare(
         "ApprenticeRunsApi",
         """
         dynamodb:GetItem Apprentice apt_*
@@ -100,7 +109,7 @@ OF_APPRENTICE = (
         dynamodb:GetItem Apprentice org_*#tasks
         dynamodb:GetItem Apprentice apt_*
         dynamodb:Query Apprentice apt_*
-        dynamodb:GetItem Budgets money#*
+        dynamodb:GetItem Budgets money#org_*#apt_*
         """,
         "Reports read what others count (tests/component/apprentice/test_reports.py).",
     ),

@@ -1,5 +1,7 @@
 """Runs of later phases: both models are asked, then the small one alone, and is checked."""
 
+import io
+import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -14,9 +16,11 @@ from autotune_platform.apprentice.local.contract import (
     Unavailable,
 )
 from autotune_platform.apprentice.runs.models import Run
+from tests.support.apprentice import configuration
 from tests.support.apprentice_folding import Apprentice
-from tests.support.apprentice_runs import ANSWER, INPUT, Runs
-from tests.support.lambdas import forget_processes
+from tests.support.apprentice_runs import ANSWER, INPUT, WORKER, Runs
+from tests.support.killing import Killer
+from tests.support.lambdas import LambdaContext, forget_processes, handler
 from tests.support.ledger import later
 
 OTHER = '{"intent":"close_door"}'
@@ -325,3 +329,69 @@ def test_a_version_that_was_retired_meanwhile_is_not_asked(phased: Phased) -> No
     routing = phased.runs.read(run_id)["routing"]
     assert (routing["phase"], routing["answers"]) == (1, "remote")
     assert phased.small.asked == []
+
+
+def test_a_version_that_answers_takes_one_call_of_aws(phased: Phased) -> None:
+    phased.served()
+    phased.ran()
+    killer = Killer()
+    called = []
+
+    def counted(event: dict[str, Any]) -> dict[str, Any]:
+        killer.called.clear()
+        answer = handler(WORKER)(event, LambdaContext(300))
+        called.extend(killer.called)
+        return {"Payload": io.BytesIO(json.dumps(answer).encode())}
+
+    phased.runs.worker.instead = counted
+    phased.ran()
+
+    assert called == ["PutItem"]
+
+
+def also(phased: Phased, **fields: Any) -> dict[str, Any]:
+    """Return the ``remote`` of a task that asks another connection's model, too."""
+    model = {"maxOutputTokens": 50, **fields}
+    remote: dict[str, Any] = configuration(phased.runs.connection_id)["remote"]
+    other = phased.runs.ledger.connect(name="other")
+    return {**remote, "additional": [{**remote["primary"], **model, "connectionId": other}]}
+
+
+def test_pairs_are_put_to_additional_models_after_the_run(phased: Phased) -> None:
+    remote = also(phased)
+    phased.shadowed(remote=remote)
+
+    run = phased.ran()
+
+    assert (phased.paid, run["routing"]["additionalRequestIds"]) == (1, [])
+    phased.runs.work()
+    read = phased.runs.read(run["id"])
+    (row_id,) = read["routing"]["additionalRequestIds"]
+    row = phased.runs.ledger.read(row_id)
+    assert row["connectionId"] == remote["additional"][0]["connectionId"]
+    assert (row["purpose"], row["rawOutput"]) == ("apprentice_additional", ANSWER)
+    assert phased.paid == 2
+    assert read["routing"]["costNanoUsd"] + row["costNanoUsd"] == phased.runs.bill["total_nano_usd"]
+    assert read["routing"]["pairs"] == run["routing"]["pairs"]
+    phased.runs.work(run["id"], run["id"])
+    assert phased.paid == 2, "each is asked once, however often the run comes"
+
+
+def test_additional_models_are_asked_while_the_budget_has_room_alone(phased: Phased) -> None:
+    # Room for the primary one, and for no other.
+    phased.shadowed(remote=also(phased, maxOutputTokens=100_000), budgets={"daily": "0.01"})
+
+    run = phased.ran()
+    phased.runs.work()
+
+    assert (run["state"], phased.paid) == ("answered", 1)
+    assert phased.runs.read(run["id"])["routing"]["additionalRequestIds"] == []
+
+
+def test_a_run_that_made_no_pair_is_put_to_nobody_else(phased: Phased) -> None:
+    phased.shadowed(remote=also(phased))
+    phased.small.says["small-1"] = Unavailable(Reason.TIMED_OUT, "too slow")
+
+    run = phased.ran()
+
+    assert (run["routing"]["pairs"], phased.runs.messages(), phased.paid) == ([], [], 1)

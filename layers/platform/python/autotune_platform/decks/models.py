@@ -73,7 +73,11 @@ class DeletedGrader(FrozenModel):
 
 
 class DeckVersion(FrozenModel):
-    """One version of a deck's system prompt; it never changes."""
+    """One version of a deck's system prompt; it never changes.
+
+    Attributes:
+        prompt_edit_id: the edit that tries its prompt.
+    """
 
     organization_id: str
     deck_id: str
@@ -82,6 +86,7 @@ class DeckVersion(FrozenModel):
     prompt_hash: str
     placeholders: list[str]
     parent: int | None = None
+    prompt_edit_id: str | None = None
     note: str
     author: str
     created_at: datetime

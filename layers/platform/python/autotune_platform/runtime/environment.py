@@ -362,12 +362,6 @@ class ApprenticeWorkEnvironment(ApprenticeEnvironment, ConnectionEnvironment):
     run_queue_url: str
 
 
-class ApprenticeReportsEnvironment(ApprenticeEnvironment):
-    """For the function that tells where tasks stand."""
-
-    budgets_table: str
-
-
 class FoldingEnvironment(Environment):
     """For the functions that count runs of the apprentice.
 
@@ -388,5 +382,6 @@ class LedgerWorkEnvironment(ConnectionEnvironment):
 class LedgerSweepEnvironment(LedgerEnvironment):
     """For the function that starts batches, and ends calls and imports that were lost."""
 
+    apprentice_table: str
     submit_llm_batch_arn: str
     import_llm_requests_arn: str

@@ -114,7 +114,9 @@ class PromptEditService:
             created_by=caller.principal_id,
         )
         added = self.edits.added(edit)
-        self.decks.add_candidate(caller, deck, request.system_prompt, request.note, added)
+        self.decks.add_candidate(
+            caller, deck, request.system_prompt, request.note, added, edit_id=edit.id
+        )
         return edit
 
     def get(self, caller: Caller, deck_id: str, edit_id: str) -> PromptEdit:
