@@ -532,6 +532,7 @@ EXPECTED = {
     | table("Registry", "PutItem", "UpdateItem", keys="llc_*")
     | table("Registry", "PutItem", "UpdateItem", keys="llt_*")
     | table("Registry/index/byCollection", "Query")
+    | table("Apprentice", "BatchGetItem", keys="org_*#tasks")
     | table("Ledger", "BatchGetItem", "DeleteItem", "GetItem", "PutItem", "UpdateItem")
     | table("Ledger", "Query", keys="llc_*")
     | table("Ledger/index/rowsByStatus", "Query")

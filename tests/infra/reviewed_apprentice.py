@@ -24,6 +24,11 @@ OF_APPRENTICE = (
         "Tasks are put, read and deleted (tests/component/apprentice).",
     ),
     *rare(
+        "ConnectionsApi",
+        "dynamodb:BatchGetItem Apprentice org_*#tasks",
+        "Tokens are made of tasks (tests/component/apprentice/test_tokens.py).",
+    ),
+    *rare(
         "DeleteOrganization",
         """
         dynamodb:BatchWriteItem Apprentice

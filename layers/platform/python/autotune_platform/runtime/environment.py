@@ -318,6 +318,12 @@ class ConnectionEnvironment(LedgerEnvironment, GatewayEnvironment):
     provider_keys_key: str
 
 
+class ConnectionApiEnvironment(ConnectionEnvironment):
+    """For the function that keeps connections, and tokens of these and of tasks."""
+
+    apprentice_table: str
+
+
 class CaptureEnvironment(SampleEnvironment):
     """For the function that makes samples of chat completions."""
 

@@ -10,8 +10,8 @@ from autotune_platform.decks.capture.settings import CaptureRepository
 from autotune_platform.ledger.call_claims import CallClaimRepository
 from autotune_platform.ledger.compatible.chats import CompatibleChats
 from autotune_platform.ledger.compatible.chats_again import ChatsAgain
+from autotune_platform.ledger.token_proofs import TokenProofs
 from autotune_platform.ledger.token_repository import TokenRepository
-from autotune_platform.ledger.tokens import TokenService
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import ChatEnvironment
 from autotune_platform.storage.table import Table
@@ -25,10 +25,8 @@ class ChatApiParts(ApiParts, ModelCallParts):
     environment: ChatEnvironment
 
     @cached_property
-    def llm_tokens(self) -> TokenService:
-        return TokenService(
-            repository=TokenRepository(self.registry_table), connections=self.connection_repository
-        )
+    def llm_tokens(self) -> TokenProofs:
+        return TokenProofs(repository=TokenRepository(self.registry_table))
 
     @cached_property
     def capture_handover(self) -> CaptureHandover:

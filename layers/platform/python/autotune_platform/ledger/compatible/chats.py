@@ -24,7 +24,7 @@ from autotune_platform.ledger.models import Connection, Row
 from autotune_platform.ledger.price_lists import listed_models
 from autotune_platform.ledger.providers.openai import OpenAiFormat
 from autotune_platform.ledger.providers.registry import openai_wire_of, with_openai_wire
-from autotune_platform.ledger.tokens import Token
+from autotune_platform.ledger.token_repository import Token
 from autotune_platform.ledger.usable_connections import require_usable
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import MalformedRequestError, TooManyRequestsError
@@ -158,9 +158,7 @@ class CompatibleChats:
         return most if self.functions is None else min(most, max(1, self.functions // 2))
 
     def _connection(self, token: Token, *, field: str) -> Connection:
-        return require_usable(
-            self.connections, token.organization_id, token.connection_id, field=field
-        )
+        return require_usable(self.connections, token.organization_id, token.asks, field=field)
 
 
 def _model_of(connection: Connection, said: str) -> str:
