@@ -26,6 +26,7 @@ from tests.support.tables import items_of_tables
 ORGANIZATION = "org_00000000000000000000000000"
 TASK = task_scope(ORGANIZATION, "triage")
 BOUND = 1_000
+OVER = datetime(2027, 1, 1, tzinfo=UTC)
 
 
 class SetClock(Clock):
@@ -150,7 +151,7 @@ def test_what_is_not_spent_can_be_reserved_again(money: MoneyBudgets) -> None:
 
 def test_a_bound_above_the_limit_is_refused_although_nothing_was_spent(money: MoneyBudgets) -> None:
     money.set_limits(ORGANIZATION, MoneyLimits(month=BOUND - 1))
-    assert money.reserve([ORGANIZATION], BOUND, attempt("a")) == NoRoom(ORGANIZATION, "month")
+    assert money.reserve([ORGANIZATION], BOUND, attempt("a")) == NoRoom(ORGANIZATION, "month", OVER)
     assert used(money)["month"] == (0, 0)
 
 
@@ -224,16 +225,16 @@ def test_a_task_and_its_organisation_both_have_room_or_nothing_is_reserved(
     first = reserve(money, BOUND, *both)
     assert first is not None
     assert reserve(money, BOUND, *both) is not None
-    assert money.reserve(both, BOUND, attempt("no room in the task")) == NoRoom(TASK, "day")
+    assert money.reserve(both, BOUND, attempt("no room in the task")) == NoRoom(TASK, "day", OVER)
     assert used(money)["month"] == (0, 2 * BOUND)
     assert reserve(money) is not None
     give_back(money, first, *both, reserved=BOUND, spent=0)
     assert reserve(money) is not None
     refused = money.reserve(both, BOUND, attempt("no room beside it"))
-    assert refused == NoRoom(ORGANIZATION, "month")
+    assert refused == NoRoom(ORGANIZATION, "month", OVER)
     assert used(money, TASK)["day"] == (0, BOUND)
     # The narrowest is named where neither has room.
-    assert money.reserve(both, 9 * BOUND, attempt("neither")) == NoRoom(TASK, "day")
+    assert money.reserve(both, 9 * BOUND, attempt("neither")) == NoRoom(TASK, "day", OVER)
 
 
 def test_a_reservation_is_one_call_and_a_day_that_begins_one_read_more(

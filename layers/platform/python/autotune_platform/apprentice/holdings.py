@@ -25,5 +25,11 @@ HOLDER = DataHolder(
             what="versions of a task's configuration: prompts, schemas, models, budgets; no key",
             erased=_TASK,
         ),
+        Holding(
+            place="table apprentice",
+            key="apr_* / run",
+            what="runs: inputs, what versions answered, who was asked; no answer of the paid model",
+            erased=_TASK,
+        ),
     ],
 )

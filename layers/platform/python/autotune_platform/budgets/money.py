@@ -16,8 +16,8 @@ from typing import NamedTuple
 from uuid import uuid4
 
 from autotune.protocol.ids import derived_id
-from autotune.protocol.llm_batches import BudgetPeriod
 from autotune.protocol.llm_events import BudgetExhausted
+from autotune.protocol.periods import BudgetPeriod
 from autotune_platform.budgets.scopes import (
     COMMITTED,
     REFUSED,
@@ -27,6 +27,7 @@ from autotune_platform.budgets.scopes import (
     PeriodUse,
     Standing,
     periods_of,
+    resets_at,
     settled_names,
 )
 from autotune_platform.budgets.uses import ITEM, MoneyUses, partition
@@ -43,10 +44,14 @@ _TRIED_SECONDS = 10
 
 
 class NoRoom(NamedTuple):
-    """The first scope that had no room for a reservation, and a period of it that had none."""
+    """The first scope that had no room for a reservation, and the longest period that had none.
+
+    ``resets_at`` is when that period is over.
+    """
 
     scope: str
     period: BudgetPeriod
+    resets_at: datetime
 
 
 @dataclass(frozen=True)
@@ -247,7 +252,7 @@ class MoneyBudgets(MoneyUses):
             standing = self.seen(scope, Standing.of(item))
             period = standing.short(day, amount)
             if period is not None and found is None:
-                found = NoRoom(scope, period)
+                found = NoRoom(scope, period, resets_at(period, standing.day(day)))
         return found
 
     def _written_before(self, planned: _Planned) -> Reserved | None:

@@ -10,10 +10,10 @@ that nobody adds to any more.
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, NamedTuple, Self
 
-from autotune.protocol.llm_batches import BudgetPeriod
+from autotune.protocol.periods import BudgetPeriod
 from autotune_platform.runtime.frozen_model import FrozenModel
 
 COMMITTED, SPENT, REFUSED = "committed#", "spent#", "refused#"
@@ -102,8 +102,8 @@ class Standing(NamedTuple):
         ]
 
     def short(self, now: date, amount: int) -> BudgetPeriod | None:
-        """Return a period that has no room for an amount; None where all have."""
-        for use in self.uses(now):
+        """Return the longest period that has no room for an amount; None where all have."""
+        for use in reversed(self.uses(now)):
             if use.limit is not None and use.spent + use.reserved + amount > use.limit:
                 return use.period
         return None
@@ -118,6 +118,17 @@ def periods_of(day: date) -> Mapping[BudgetPeriod, str]:
     """Return the names of the periods that a day is in; weeks are those of ISO 8601."""
     year, week, _ = day.isocalendar()
     return {"day": day.isoformat(), "week": f"{year}-W{week:02}", "month": f"{day:%Y-%m}"}
+
+
+def resets_at(period: BudgetPeriod, day: date) -> datetime:
+    """Return when the period that a day is in is over, in UTC: the next begins with nothing."""
+    if period == "day":
+        after = day + timedelta(days=1)
+    elif period == "week":
+        after = day + timedelta(days=8 - day.isoweekday())
+    else:
+        after = (day.replace(day=1) + timedelta(days=31)).replace(day=1)
+    return datetime.combine(after, time(), UTC)
 
 
 def settled_names(names: Sequence[str], now: date) -> list[str]:

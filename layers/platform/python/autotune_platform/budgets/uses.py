@@ -3,7 +3,7 @@
 from dataclasses import field
 from typing import NamedTuple
 
-from autotune.protocol.llm_batches import BudgetPeriod
+from autotune.protocol.periods import BudgetPeriod
 from autotune_platform.budgets.scopes import MoneyLimits, PeriodUse, Standing
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part

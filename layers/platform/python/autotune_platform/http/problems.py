@@ -17,6 +17,7 @@ from autotune_platform.runtime.bounded_json import TooManyValuesError
 from autotune_platform.runtime.clients import is_throttled
 from autotune_platform.runtime.errors import (
     AutotuneError,
+    BudgetExhaustedError,
     InvalidRequestError,
     MalformedRequestError,
     RequestTooLargeError,
@@ -50,6 +51,7 @@ def problem_response(error: Exception, *, request_id: str) -> Response[str]:
         errors=_listed(known.fields),
         limit=known.limit,
         retry_after_seconds=known.retry_after_seconds,
+        budget=known.budget if isinstance(known, BudgetExhaustedError) else None,
     )
     headers: dict[str, str | list[str]] = {}
     if known.retry_after_seconds is not None:

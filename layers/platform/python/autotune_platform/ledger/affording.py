@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from decimal import Decimal
 
-from autotune.protocol.problems import FieldProblem, LimitProblem
-from autotune_platform.budgets.money import MoneyBudgets
+from autotune.protocol.problems import BudgetProblem, FieldProblem, LimitProblem
+from autotune_platform.budgets.money import MoneyBudgets, NoRoom
 from autotune_platform.budgets.uses import Limit
 from autotune_platform.ledger.models import Row
 from autotune_platform.ledger.planning import PlannedRow
-from autotune_platform.runtime.errors import InvalidRequestError
+from autotune_platform.runtime.errors import BudgetExhaustedError, InvalidRequestError
 from autotune_platform.runtime.parts import part
 
 
@@ -58,6 +58,23 @@ def too_dear(row: Row, lowest: Limit, *, within: str = "") -> InvalidRequestErro
             unit="nanoUsd",
             actual=row.bound_nano_usd,
         ),
+    )
+
+
+def exhausted(no_room: NoRoom, row: Row) -> BudgetExhaustedError:
+    """Return the error of a call that a budget has no room for."""
+    is_of_task = no_room.scope != row.organization_id
+    budget = BudgetProblem(
+        scope="apprentice_task" if is_of_task else "organization",
+        task_id=row.apprentice_task_id if is_of_task else None,
+        period=no_room.period,
+        resets_at=no_room.resets_at,
+    )
+    whose = "the task's budget" if is_of_task else "the budget for language models"
+    return BudgetExhaustedError(
+        f"{whose} has no room for this call in this {no_room.period}, which is over at "
+        f"{no_room.resets_at:%Y-%m-%dT%H:%M:%SZ}",
+        budget=budget,
     )
 
 

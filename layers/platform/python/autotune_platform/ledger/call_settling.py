@@ -4,9 +4,12 @@ What is killed in between is charged what it costs at most: whether it was paid,
 there are no texts yet, it was not asked, and costs nothing.
 """
 
+from collections.abc import Sequence
+
 from aws_lambda_powertools import Logger
 
 from autotune_platform.budgets.money import MoneyBudgets
+from autotune_platform.ledger.apprenticed import Lost, nothing_lost
 from autotune_platform.ledger.batch_repository import BatchRepository
 from autotune_platform.ledger.calls import Refusal
 from autotune_platform.ledger.costs import TRACED, CostRepository, Spent, TracedSpent
@@ -15,23 +18,33 @@ from autotune_platform.ledger.models import Row
 from autotune_platform.ledger.texts import RowTexts
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
+from autotune_platform.storage.counting import Addition
 
 logger = Logger()
 
 
 @part
 class CallSettling:
-    """Settles calls, each of which has a reservation of its own."""
+    """Settles calls, each of which has a reservation of its own.
+
+    Attributes:
+        lost: what else is written of a row whose caller was killed.
+    """
 
     texts: RowTexts
     batches: BatchRepository
     ends: RowEnds
     money: MoneyBudgets
     costs: CostRepository
+    lost: Lost = nothing_lost
     clock: Clock = SYSTEM_CLOCK
 
-    def settle(self, row: Row) -> None:
-        """Give back what was set aside for a row that has ended; doing it again changes nothing."""
+    def settle(self, row: Row, closing: Sequence[Addition] = ()) -> None:
+        """Give back what was set aside for a row that has ended; doing it again changes nothing.
+
+        Args:
+            closing: what else is written, if its conditions hold.
+        """
         spent = Spent()
         spent.add(row, row.cost_nano_usd)
         by_trace = TracedSpent()
@@ -41,7 +54,7 @@ class CallSettling:
         additions = [
             settled,
             *self.money.settlement(
-                [row.organization_id],
+                row.scopes,
                 row.periods,
                 reserved=row.bound_nano_usd,
                 spent=row.cost_nano_usd,
@@ -55,7 +68,7 @@ class CallSettling:
             ),
             *self.costs.traced(row.organization_id, now, by_trace, room=len(TRACED)),
         ]
-        self.batches.write(additions, undone=settled)
+        self.batches.write(additions, undone=settled, if_it_holds=closing)
         self.batches.close(row.id)
 
     def recover(self, row: Row) -> None:
@@ -66,4 +79,4 @@ class CallSettling:
                 logger.warning("call was lost; it may have been paid", request_id=row.id)
                 lost = Refusal("outcome_unclear", "the call was interrupted", may_be_paid=True)
             row = self.ends.refused(row, lost, more_attempts=False) or row
-        self.settle(row)
+        self.settle(row, self.lost(row))

@@ -12,6 +12,8 @@ from autotune.protocol.ids import new_id
 from autotune.protocol.llm_requests import EnqueueLlmRequest
 from autotune_platform.access.models import Caller
 from autotune_platform.budgets.money import MoneyBudgets, NoRoom
+from autotune_platform.ledger.affording import exhausted
+from autotune_platform.ledger.apprenticed import Apprenticed, NotOpenedError
 from autotune_platform.ledger.asking import RowAsking
 from autotune_platform.ledger.batch_repository import BatchRepository
 from autotune_platform.ledger.call_claims import CallUnderWayError
@@ -25,7 +27,7 @@ from autotune_platform.ledger.planning import PlannedRow, RowPlanner
 from autotune_platform.ledger.row_repository import RowRepository
 from autotune_platform.ledger.texts import RowTexts
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
-from autotune_platform.runtime.errors import BudgetExhaustedError, UnavailableError
+from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.parts import part
 from autotune_platform.storage.counting import Addition
 
@@ -47,16 +49,23 @@ class LedgerCalls:
     clock: Clock = SYSTEM_CLOCK
 
     def call(
-        self, caller: Caller, request: EnqueueLlmRequest, *, at_most_seconds: int | None = None
+        self,
+        caller: Caller,
+        request: EnqueueLlmRequest,
+        *,
+        at_most_seconds: int | None = None,
+        of: Apprenticed | None = None,
     ) -> tuple[Row, Answer | Refusal]:
         """Ask a model once; return the row as it ended, and what came.
 
         Args:
             at_most_seconds: how long the answer is waited for, where the connection waits longer.
+            of: the run of an apprentice's task that it is for, whose budget is reserved from first.
 
         Raises:
             InvalidRequestError: it cannot be asked.
-            BudgetExhaustedError: a budget has no room for it.
+            BudgetExhaustedError: a budget has no room for it; ``budget`` says which, until when.
+            NotOpenedError: a condition of what ``of`` writes before the call does not hold.
             UnavailableError: the table is busy; nothing was asked.
         """
         (planned,) = self.planner.plan(caller, [request], [new_id("llm")], alone=True, at_once=True)
@@ -64,7 +73,10 @@ class LedgerCalls:
         if at_most_seconds is not None and connection.timeout_seconds > at_most_seconds:
             shorter = connection.model_copy(update={"timeout_seconds": at_most_seconds})
             planned = replace(planned, connection=shorter)
-        return self._call(planned)
+        if of is not None:
+            whose = {"apprentice_task_id": of.task_id, "apprentice_run_id": of.run_id}
+            planned = replace(planned, row=planned.row.model_copy(update=whose))
+        return self._call(planned, of=of)
 
     def converse(self, caller: Caller, asked: Conversation) -> tuple[Row, Answer | Refusal]:
         """Have a model answer a conversation; return the row as it ended, and what came.
@@ -113,8 +125,9 @@ class LedgerCalls:
         ask: Callable[[Row], Answer | Refusal] | None = None,
         *,
         claim: Addition | None = None,
+        of: Apprenticed | None = None,
     ) -> tuple[Row, Answer | Refusal]:
-        row = self._reserved(planned.row.model_copy(update={"status": "submitted"}), claim)
+        row = self._reserved(planned.row.model_copy(update={"status": "submitted"}), claim, of)
         self.texts.put(row, "input", planned.text)
         if ask is None:
             outcome = self.asking.once(planned.connection, row, planned.text)
@@ -126,24 +139,28 @@ class LedgerCalls:
         else:
             ended = self.ends.refused(row, outcome, more_attempts=False, key_version=version)
         ended = ended or self.rows.get(row.id) or row
-        self.settling.settle(ended)
+        self.settling.settle(ended, [] if of is None else of.closing(ended, outcome))
         return ended, outcome
 
-    def _reserved(self, row: Row, claim: Addition | None) -> Row:
-        with_it = [] if claim is None else [claim]
+    def _reserved(self, row: Row, claim: Addition | None, of: Apprenticed | None) -> Row:
+        claims = [] if claim is None else [claim]
+        opened = [] if of is None else list(of.opening(row))
 
         def opening(periods: list[str]) -> list[Addition]:
             reserved = row.model_copy(update={"periods": periods})
             item = self.rows.item(reserved, queued_at=None)
             due_at = self.clock.now() + _LOST_AFTER
-            return [self.batches.opening_row(item, due_at=due_at), *with_it]
+            return [self.batches.opening_row(item, due_at=due_at), *claims, *opened]
 
-        reserved = self.money.reserve([row.organization_id], row.bound_nano_usd, opening)
+        reserved = self.money.reserve(row.scopes, row.bound_nano_usd, opening)
         if isinstance(reserved, NoRoom):
-            self.money.refused(row.organization_id)
-            raise BudgetExhaustedError("the budget for language models has no room for this call")
+            if reserved.scope == row.organization_id:
+                self.money.refused(row.organization_id)
+            raise exhausted(reserved, row)
         if reserved is None:
-            if claim is not None and not self.batches.holds(claim):
+            if any(not self.batches.holds(one) for one in claims):
                 raise CallUnderWayError
+            if any(not self.batches.holds(one) for one in opened):
+                raise NotOpenedError
             raise UnavailableError("the table is busy", retry_after_seconds=1)
         return row.model_copy(update={"periods": reserved.periods})

@@ -16,6 +16,7 @@ from autotune.protocol.llm_requests import (
     LlmReaskSkipped,
     LlmStatus,
 )
+from autotune_platform.budgets.uses import task_scope
 from autotune_platform.ledger.attempts import Attempt, Fault
 from autotune_platform.ledger.bedrock_access import BedrockAccess
 from autotune_platform.ledger.job_limits import Limits, OwnLimits, limits_of
@@ -127,6 +128,8 @@ class Row(FrozenModel):
         reasks: how many such rows there are from the first to this one, of those that are one.
         first_request_id: the first of them.
         parser_version: of the parser that read the answer first, where a verdict was asked for.
+        apprentice_task_id: the task that it is asked for, whose budget it is in as well.
+        apprentice_run_id: the run of that task.
     """
 
     id: str
@@ -165,6 +168,8 @@ class Row(FrozenModel):
     deck_id: str | None = None
     custom_id: str | None = None
     import_id: str | None = None
+    apprentice_task_id: str | None = None
+    apprentice_run_id: str | None = None
     retry_of: str | None = None
     reask: Literal["due"] | None = None
     reask_of: str | None = None
@@ -182,6 +187,15 @@ class Row(FrozenModel):
     def has_ended(self) -> bool:
         """Whether nothing more becomes of it."""
         return self.status in ENDED_LLM_STATUSES
+
+    @property
+    def scopes(self) -> list[str]:
+        """Scopes of money that it is in, the narrowest first."""
+        task = self.apprentice_task_id
+        return [
+            *([task_scope(self.organization_id, task)] if task is not None else []),
+            self.organization_id,
+        ]
 
     def may_cost(self, nano_usd: int) -> bool:
         """Return whether so much more is within what it may cost altogether."""

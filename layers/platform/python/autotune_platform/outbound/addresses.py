@@ -97,16 +97,16 @@ def _uncallable(url: str, *, admit_private: bool) -> str | None:
     return None if all(map(is_public, addresses)) else "a host with public addresses only"
 
 
-def resolve(host: str, port: int) -> list[str]:
+def resolve(host: str, port: int, seconds: float = RESOLVE_SECONDS) -> list[str]:
     """Return every address of a host, in the resolver's order.
 
     Raises:
-        OSError: the name does not resolve; ``TimeoutError`` if not in ``RESOLVE_SECONDS``.
+        OSError: the name does not resolve; ``TimeoutError`` if not in so many seconds.
     """
     thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="resolve")
     try:
         looked_up = thread.submit(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
-        found = looked_up.result(RESOLVE_SECONDS)
+        found = looked_up.result(seconds)
     except UnicodeError as error:  # an empty label, or one of over 63 characters
         raise socket.gaierror(f"{host} is not a host name") from error
     finally:

@@ -16,7 +16,12 @@ from typing import Any
 import certifi
 import httpcore
 
-from autotune_platform.outbound.addresses import is_callable_port, is_public, resolve
+from autotune_platform.outbound.addresses import (
+    RESOLVE_SECONDS,
+    is_callable_port,
+    is_public,
+    resolve,
+)
 
 CONNECT_TIMEOUT_SECONDS = 5
 _MAX_CONNECTIONS = 32
@@ -111,8 +116,9 @@ class CheckedBackend(httpcore.NetworkBackend):
         """
         if not self._admit_private and not is_callable_port(port):
             raise AddressRefusedError(f"{host}:{port}")
+        seconds = _left(RESOLVE_SECONDS, httpcore.ConnectTimeout) or RESOLVE_SECONDS
         try:
-            addresses = resolve(host, port)
+            addresses = resolve(host, port, seconds)
         except TimeoutError as error:
             raise httpcore.ConnectTimeout(f"{host} was not looked up in time") from error
         except OSError as error:

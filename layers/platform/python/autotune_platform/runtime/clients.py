@@ -160,3 +160,8 @@ def stepfunctions() -> "SFNClient":
 def sts() -> Any:
     """Return the process's STS client."""
     return _client("sts", _CONFIG)
+
+
+def sagemaker_runtime() -> Any:
+    """Return a new client of SageMaker's runtime, which tries nothing twice."""
+    return _session().create_client("sagemaker-runtime", config=_ONCE_CONFIG)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Self
 
-from autotune.protocol.problems import FieldProblem, LimitProblem
+from autotune.protocol.problems import BudgetProblem, FieldProblem, LimitProblem
 
 
 class AutotuneError(Exception):
@@ -186,11 +186,19 @@ class TooManyOpenCompletionsError(AutotuneError):
 
 
 class BudgetExhaustedError(AutotuneError):
-    """A budget for language models has no room for what was asked for."""
+    """A budget for language models has no room for what was asked for.
+
+    Attributes:
+        budget: which one, and when it has room again.
+    """
 
     status = 402
     code = "budget_exhausted"
     title = "The budget for language models is used up"
+
+    def __init__(self, detail: str, *, budget: BudgetProblem) -> None:
+        super().__init__(detail)
+        self.budget = budget
 
 
 class TooManyOpenRowsError(AutotuneError):

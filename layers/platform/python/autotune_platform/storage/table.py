@@ -5,7 +5,7 @@ Items go in and come out as plain Python values; numbers come out as ``int`` or 
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.grouping import groups
@@ -46,6 +46,10 @@ class Table:
             TableName=self.name, Key=key_to_wire(pk, sk), ConsistentRead=True
         )
         return item_from_wire(answer["Item"]) if "Item" in answer else None
+
+    def beside(self, name: str) -> Self:
+        """Return another table, which is read and written in the same way."""
+        return type(self)(name, self._client)
 
     def put_new(self, item: Item, *, or_expired_at: int | None = None) -> bool:
         """Write an item that must not exist; return False where it did.

@@ -4,17 +4,23 @@ from functools import cached_property
 
 from autotune_platform.apprentice.configuration.repository import TaskRepository
 from autotune_platform.apprentice.configuration.service import TaskConfigurations
+from autotune_platform.apprentice.local.clients import BackendClients
+from autotune_platform.apprentice.local.exchanging import ModelServers
+from autotune_platform.apprentice.local.sagemaker import EndpointInvocations
 from autotune_platform.ledger.connection_repository import ConnectionRepository
 from autotune_platform.ledger.prices import Prices
 from autotune_platform.ledger.usable_connections import UsableConnections
+from autotune_platform.outbound.connections import connection_pool
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import ApprenticeEnvironment
+from autotune_platform.runtime.sagemaker import SageMakerRuntime
 from autotune_platform.storage.table import Table
 from autotune_platform.wiring.access import ApiParts
 from autotune_platform.wiring.graders import GraderParts
+from autotune_platform.wiring.outbound import OutboundParts
 
 
-class ApprenticeParts(GraderParts):
+class ApprenticeParts(GraderParts, OutboundParts):
     """Tasks of the apprentice."""
 
     environment: ApprenticeEnvironment
@@ -32,6 +38,20 @@ class ApprenticeParts(GraderParts):
             prices=Prices(),
             admit_private=self.environment.admit_private_addresses,
         )
+
+    @cached_property
+    def model_servers(self) -> ModelServers:
+        return ModelServers(self.connections)
+
+    @cached_property
+    def local_clients(self) -> BackendClients:
+        return BackendClients(servers=self.model_servers, endpoints=lambda: self.endpoints)
+
+    @cached_property
+    def endpoints(self) -> EndpointInvocations:
+        # AWS's own address, which may lie inside of a network.
+        servers = ModelServers(connection_pool(admit_private=True))
+        return EndpointInvocations(SageMakerRuntime(servers.send))
 
 
 class ApprenticeApiParts(ApiParts, ApprenticeParts):

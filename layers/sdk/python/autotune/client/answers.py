@@ -59,6 +59,7 @@ def error_of(response: httpx.Response) -> APIError:
         request_id=problem.request_id,
         errors=problem.errors,
         limit=problem.limit,
+        budget=problem.budget,
         retry_after=retry_after(response) or problem.retry_after_seconds,
     )
 

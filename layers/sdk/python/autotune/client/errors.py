@@ -11,7 +11,7 @@ from typing import Self
 
 from pydantic import ValidationError
 
-from autotune.protocol.problems import FieldProblem, LimitProblem, field_problems
+from autotune.protocol.problems import BudgetProblem, FieldProblem, LimitProblem, field_problems
 
 _FIELDS_NAMED = 5
 
@@ -117,6 +117,7 @@ class APIError(AutotuneError):
         request_id: what to quote when asking for help.
         errors: the fields at fault.
         limit: the limit that was met.
+        budget: the budget that has no room, and when it has again.
         retry_after: seconds after which the same request may succeed.
     """
 
@@ -126,6 +127,7 @@ class APIError(AutotuneError):
     request_id: str | None = None
     errors: Sequence[FieldProblem] = ()
     limit: LimitProblem | None = None
+    budget: BudgetProblem | None = None
     retry_after: float | None = None
 
     def __post_init__(self) -> None:

@@ -45,6 +45,7 @@ IdKind = Literal[
     "ump",
     "igu",
     "apt",
+    "apr",
 ]
 
 ID_BODY = r"[0-9a-v]{26}"

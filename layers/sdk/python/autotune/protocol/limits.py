@@ -500,3 +500,12 @@ output."""
 MAX_ADDITIONAL_MODELS, MAX_MATCH_FIELDS, MAX_SPLIT_FIELDS = 5, 64, 8
 """Most further paid models of such a task, most fields that are compared, and most fields by which
 examples are grouped."""
+
+MAX_APPRENTICE_INPUT_BYTES, MAX_APPRENTICE_OUTPUT_BYTES = 100_000, 100_000
+"""Largest input of a run as compact JSON, and largest answer of a version that is kept."""
+
+MAX_APPRENTICE_WAIT_SECONDS = 25
+"""Longest ``?wait=`` for a run: below the 30 s after which API Gateway answers 503 by itself."""
+
+APPRENTICE_RUN_SECONDS = 900
+"""After so long a run that was not answered has failed."""

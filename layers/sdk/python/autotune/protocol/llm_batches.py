@@ -13,6 +13,7 @@ from autotune.protocol.llm_requests import (
     LlmError,
     LlmRequestSummary,
 )
+from autotune.protocol.periods import BudgetPeriod
 from autotune.protocol.types import RequestModel, ResponseModel, Timestamp, at_most
 
 LlmBatchStatus = Literal["queued", "submitted", "completed", "error", "canceled"]
@@ -198,9 +199,6 @@ class LlmBatchRows(ResponseModel):
 
     requests: list[LlmRequestSummary]
     next_token: str | None = None
-
-
-BudgetPeriod = Literal["day", "week", "month"]
 
 
 class LlmBudgetLimits(RequestModel):

@@ -6,7 +6,6 @@ They are apart from other events, so that who publishes those alone does not loa
 from typing import Literal
 
 from autotune.protocol.llm_batches import (
-    BudgetPeriod,
     LlmBatchCounts,
     LlmBatchStatus,
     LlmDifference,
@@ -18,6 +17,7 @@ from autotune.protocol.llm_imports import (
     LlmImportErrorCode,
     LlmImportState,
 )
+from autotune.protocol.periods import BudgetPeriod
 from autotune.protocol.types import ResponseModel, Timestamp
 
 

@@ -1,10 +1,12 @@
 """Errors on the wire: RFC 9457 problem details, ``application/problem+json``."""
 
 from collections.abc import Sequence
+from typing import Literal
 
 from pydantic import ValidationError
 
-from autotune.protocol.types import ResponseModel
+from autotune.protocol.periods import BudgetPeriod
+from autotune.protocol.types import ResponseModel, Timestamp
 
 PROBLEM_CONTENT_TYPE = "application/problem+json"
 
@@ -45,6 +47,21 @@ class LimitProblem(ResponseModel):
     actual: int | None = None
 
 
+class BudgetProblem(ResponseModel):
+    """The budget that has no room.
+
+    Attributes:
+        task_id: of the apprentice's task whose budget it is; None where it is the organisation's.
+        period: the longest one that has none.
+        resets_at: when that period is over, and the next begins with nothing spent.
+    """
+
+    scope: Literal["organization", "apprentice_task"]
+    task_id: str | None = None
+    period: BudgetPeriod
+    resets_at: Timestamp
+
+
 class Problem(ResponseModel):
     """RFC 9457 problem details with Autotune's extension members.
 
@@ -61,3 +78,4 @@ class Problem(ResponseModel):
     errors: list[FieldProblem] = []
     limit: LimitProblem | None = None
     retry_after_seconds: int | None = None
+    budget: BudgetProblem | None = None

@@ -14,6 +14,8 @@ class ApprenticeTask(FrozenModel):
         version: of its present configuration, 1 and up.
         definition_hash: of that; see ``definition``.
         state: one that is ``deleting`` is gone for everybody but who deletes it.
+        sampling_key: 32 random bytes in hexadecimal digits, made with the task and never shown: it
+            decides which runs are checked.
     """
 
     id: str
@@ -25,6 +27,7 @@ class ApprenticeTask(FrozenModel):
     created_at: datetime
     created_by: str
     updated_at: datetime
+    sampling_key: str
     state: Literal["kept", "deleting"] = "kept"
 
 

@@ -1,5 +1,6 @@
 """Setting, reading and deleting tasks of the apprentice."""
 
+import secrets
 from collections.abc import Sequence
 
 from autotune.protocol.apprentice_definition import definition_hash
@@ -169,6 +170,7 @@ class TaskConfigurations:
             created_at=before.created_at if before else now,
             created_by=before.created_by if before else caller.principal_id,
             updated_at=now,
+            sampling_key=before.sampling_key if before else secrets.token_hex(32),
         )
         added = Configuration(
             task_id=after.id,

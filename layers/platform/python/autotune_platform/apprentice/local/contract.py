@@ -59,7 +59,7 @@ class LocalAnswer:
     """What a model answered.
 
     Attributes:
-        text: as it came: it may be no JSON, or cut off. At most 100,000 bytes in UTF-8.
+        text: as it came: it may be no JSON, cut off, empty, or longer than what is kept of it.
         served_model: the name under which the server has what answered.
         confidence: how sure it is, 0 to 1; None where the backend does not say.
         latency_ms: from the question to the last byte, in milliseconds.
@@ -76,7 +76,7 @@ class Unavailable:
     """There is no answer.
 
     Attributes:
-        detail: a sentence of ours, with nothing in it that the server sent.
+        detail: for people. Of what the server sent it has at most names of models.
         latency_ms: how long it took to know that.
     """
 

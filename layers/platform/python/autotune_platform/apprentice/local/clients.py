@@ -1,0 +1,63 @@
+"""Who asks a version: it follows from where the task's configuration says that it is served."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import field
+from typing import Any
+
+from autotune.protocol.apprentice_models import ServingBackend
+from autotune_platform.apprentice.local.asking import KnownDigests, SageMakerClient, ServerClient
+from autotune_platform.apprentice.local.contract import (
+    LocalAnswer,
+    LocalClient,
+    LocalQuestion,
+    Reason,
+    ServedModel,
+    Unavailable,
+)
+from autotune_platform.apprentice.local.exchanging import ModelServers
+from autotune_platform.apprentice.local.listing import REGISTERED
+from autotune_platform.apprentice.local.sagemaker import EndpointInvocations
+from autotune_platform.runtime.parts import part
+
+
+@part
+class BackendClients:
+    """Makes clients, which are cheap: what they share lives as long as the process.
+
+    Attributes:
+        servers: of the tasks' owners, on addresses that are checked.
+        endpoints: makes what asks SageMaker, when that is first done.
+    """
+
+    servers: ModelServers
+    endpoints: Callable[[], EndpointInvocations]
+    digests: KnownDigests = field(default_factory=KnownDigests)
+
+    def client_for(self, configuration: Mapping[str, Any], served: ServedModel) -> LocalClient:
+        """Return what asks a version; see ``contract.LocalClients``."""
+        local = configuration["local"]
+        backend: ServingBackend = local["backend"]
+        if backend in REGISTERED:
+            return ServerClient(
+                servers=self.servers,
+                digests=self.digests,
+                backend=backend,
+                url=local["url"],
+                served=served,
+                idle_minutes=local["idleMinutes"],
+            )
+        if backend == "sagemaker":
+            return SageMakerClient(invoke=self.endpoints(), served=served)
+        return _Nobody(backend)
+
+
+class _Nobody:
+    """Stands for a backend that has no versions here: nobody can be asked."""
+
+    def __init__(self, backend: str) -> None:
+        self._backend = backend
+
+    def ask(self, question: LocalQuestion, *, timeout_ms: int) -> LocalAnswer | Unavailable:
+        """Return that nobody was asked."""
+        del question, timeout_ms
+        return Unavailable(Reason.NO_MODEL, f"{self._backend} serves no version")

@@ -1,0 +1,46 @@
+"""How runs lie in the table ``apprentice``.
+
+``pk=apr_…, sk=run`` is a run. ``pk=apt_…#runs#<day>, sk=<run id>`` lists those of a UTC day, once
+they have ended: it is written by whoever counts them.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from autotune_platform.apprentice.runs.models import Run
+from autotune_platform.storage.table import Item
+
+RUN = "run"
+_INPUT = "input"
+COUNTING = frozenset({"counted", "check_counted"})
+"""What whoever counts runs writes, and nobody else."""
+
+
+def runs_of(task_id: str, day: str) -> str:
+    """Return the partition that lists a task's runs of a day, such as ``2026-11-27``."""
+    return f"{task_id}#runs#{day}"
+
+
+def attributes_of(run: Run) -> Item:
+    """Return what a run's workers write of it; what is None is left out, and JSON is text."""
+    attributes = run.model_dump(mode="json", exclude_none=True, exclude=set(COUNTING))
+    attributes[_INPUT] = compact(run.input)
+    return attributes
+
+
+def item_of(run: Run) -> Item:
+    """Return the item that stores a run."""
+    return {"pk": run.id, "sk": RUN, **attributes_of(run)}
+
+
+def run_from(item: Mapping[str, Any]) -> Run:
+    """Return the run that an item stores, also one from the table's stream."""
+    attributes = {name: item[name] for name in Run.model_fields if name in item}
+    attributes[_INPUT] = json.loads(attributes[_INPUT])
+    return Run.model_validate(attributes)
+
+
+def compact(value: Mapping[str, Any]) -> str:
+    """Return JSON without spaces, with its names in their order."""
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)

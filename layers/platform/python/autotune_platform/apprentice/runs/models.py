@@ -1,0 +1,109 @@
+"""One input of a task, and what became of it."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Literal
+
+from autotune_platform.apprentice.routing import Local, Model, Refusal, Remote
+from autotune_platform.runtime.frozen_model import FrozenModel
+
+RunState = Literal["pending", "answered", "refused", "failed"]
+"""``refused`` where the budget had no room, ``failed`` where whoever was to answer could not.
+
+All but ``pending`` are for good.
+"""
+
+Check = Literal["none", "due", "done", "skipped", "failed"]
+"""Whether the paid model is still to check an answer that its caller has.
+
+``skipped`` where the budget had no room for it, ``failed`` where the paid model did not answer.
+"""
+
+
+class RunPair(FrozenModel):
+    """A comparison of a version's answer and the paid model's, without its place among others."""
+
+    version: int
+    score: float
+    is_drawn: bool
+
+
+class RunFault(FrozenModel):
+    """Why the paid model did not answer: a code of the ledger, and words for people."""
+
+    code: str
+    message: str
+
+
+class Run(FrozenModel):
+    """A run as it is stored.
+
+    Attributes:
+        created_by: the key that sent it.
+        fingerprint: SHA-256 of its task and input, in hexadecimal digits.
+        phase: by which rules it goes, 1 to 3; None until somebody works on it. From then on this
+            and the four below stay as they are, whatever becomes of the task.
+        is_drawn: whether chance drew it for a comparison.
+        in_canary: whether chance drew it for the canary.
+        local_version: the version whose answer may go to the caller.
+        shadow_version: one that is asked beside it.
+        local_output: what the version answered, as text; None where that cannot be kept.
+        attempts: how often the paid model was asked, or is being asked.
+        remote_row_ids: rows of the ledger, one for each attempt.
+        remote_row_id: the one that has the answer.
+        remote_fault: why the last attempt had none.
+        answers: who answered the caller.
+        pairs: what is learned from it, by version; none from what failed.
+        cost_nano_usd: of all attempts that have ended.
+        deadline_at: when whoever works on it has given up.
+        ended_at: when it stopped being ``pending``.
+        counted: whether its end was counted.
+        check_counted: whether what its check added later was.
+    """
+
+    id: str
+    organization_id: str
+    task_id: str
+    task_name: str
+    configuration_version: int
+    definition_hash: str
+    created_by: str
+    input: Mapping[str, Any]
+    fingerprint: str
+    state: RunState = "pending"
+    phase: int | None = None
+    is_drawn: bool = False
+    in_canary: bool = False
+    local_version: int | None = None
+    shadow_version: int | None = None
+    local: Local | None = None
+    local_output: str | None = None
+    shadow: Local | None = None
+    shadow_output: str | None = None
+    attempts: int = 0
+    remote: Remote | None = None
+    remote_row_ids: tuple[str, ...] = ()
+    remote_row_id: str | None = None
+    remote_fault: RunFault | None = None
+    answers: Model | None = None
+    refusal: Refusal | None = None
+    escalated: bool = False
+    unmonitored: bool = False
+    check: Check = "none"
+    pairs: tuple[RunPair, ...] = ()
+    cost_nano_usd: int = 0
+    created_at: datetime
+    ended_at: datetime | None = None
+    deadline_at: datetime
+    counted: bool = False
+    check_counted: bool = False
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether its caller has an answer, or will have none."""
+        return self.state != "pending"
+
+    @property
+    def day(self) -> str:
+        """The UTC day that it is listed and counted under."""
+        return self.created_at.date().isoformat()

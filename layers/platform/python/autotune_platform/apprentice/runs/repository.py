@@ -1,0 +1,67 @@
+"""Where runs are stored: each write is conditional on where the run stood."""
+
+from uuid import uuid4
+
+from autotune_platform.apprentice.runs.items import RUN, attributes_of, item_of, run_from
+from autotune_platform.apprentice.runs.models import Run
+from autotune_platform.runtime.errors import UnavailableError
+from autotune_platform.runtime.retry import BUSY
+from autotune_platform.storage.counting import Addition
+from autotune_platform.storage.table import Table
+
+_STANDING = ("state", "attempts", "check")
+_ATTEMPTS = 8
+
+
+class RunRepository:
+    """Runs in the ``apprentice`` table."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def get(self, run_id: str) -> Run | None:
+        """Return a run by its id, whoever's it is."""
+        item = self._table.get(run_id, RUN)
+        return run_from(item) if item else None
+
+    def add(self, run: Run) -> bool:
+        """Store a run, ended or not, in one call; return False where there is one of its id."""
+        return self._table.put_new(item_of(run))
+
+    def change(self, before: Run, after: Run) -> bool:
+        """Store what became of a run; return False where it is no more as it was.
+
+        Raises:
+            UnavailableError: the table is busy.
+        """
+        token = uuid4().hex
+        for _ in BUSY.attempts(_ATTEMPTS):
+            canceled = self._table.write_together([self.writing(after, before=before)], token=token)
+            if canceled is None:
+                return True
+            if canceled.refused:
+                return False
+        raise UnavailableError("the table is busy", retry_after_seconds=1)
+
+    def writing(self, run: Run, *, before: Run | None) -> Addition:
+        """Return what stores a run, for a transaction with other tables.
+
+        It leaves alone whether the run was counted.
+
+        Args:
+            before: the run as it has to stand; None where there must be none.
+        """
+        attributes = attributes_of(run)
+        gone = () if before is None else tuple(attributes_of(before).keys() - attributes.keys())
+        return Addition(
+            table=self._table.name,
+            pk=run.id,
+            sk=RUN,
+            changes=attributes,
+            remove=gone,
+            only_if=dict.fromkeys(_STANDING) if before is None else _standing(before),
+        )
+
+
+def _standing(run: Run) -> dict[str, int | str | bool | None]:
+    return {"state": run.state, "attempts": run.attempts, "check": run.check}

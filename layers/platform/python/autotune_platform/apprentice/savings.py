@@ -1,0 +1,77 @@
+"""What a task saved: what its local answers would have cost, less what it cost to check them.
+
+Costs are in billionths of a US dollar.
+"""
+
+import math
+from dataclasses import dataclass
+
+FEWEST_COSTS = 30
+"""With fewer paid answers there is no saying how sure a mean cost is."""
+SURE = 0.95
+_DEVIATIONS = 1.959963984540054  # of the normal distribution, for 95 % on both sides
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Of answers of the paid model: how many, what they cost in all, and the sum of squares."""
+
+    count: int
+    total: int
+    squares: int
+
+    @property
+    def mean(self) -> float | None:
+        """What one costs; None of none."""
+        return self.total / self.count if self.count else None
+
+    @property
+    def variance(self) -> float:
+        """How costs vary, of two at least."""
+        # In whole numbers as long as can be: two large ones of nearly the same size are subtracted.
+        spread = self.count * self.squares - self.total * self.total
+        return max(spread, 0) / (self.count * (self.count - 1))
+
+
+@dataclass(frozen=True)
+class Savings:
+    """What was saved, with an interval of 95 %.
+
+    Attributes:
+        local_answers: so many the paid model did not give.
+        avoided: what they would have cost at the mean of this task's paid answers; None where
+            there was none.
+        checks: what it cost to have the paid model check local answers.
+        net: the first less the second. It is below 0 where checks cost more than answers saved.
+        low: the interval's end; None where there are too few paid answers to say.
+        high: the other one.
+    """
+
+    local_answers: int
+    avoided: int | None
+    checks: int
+    net: int | None
+    low: int | None
+    high: int | None
+
+
+def savings(local_answers: int, *, paid: Costs, checks: int) -> Savings:
+    """Return what local answers saved.
+
+    The interval is that of a sum of costs that nobody saw, foretold from those that were seen: they
+    vary, and their mean is not known exactly. It says nothing of inputs that would have cost more
+    than those which were paid for, such as longer ones that only the local model gets.
+    """
+    if not local_answers:
+        return Savings(0, 0, checks, -checks, -checks, -checks)
+    if paid.mean is None:
+        return Savings(local_answers, None, checks, None, None, None)
+    avoided = local_answers * paid.mean
+    low = high = None
+    if paid.count >= FEWEST_COSTS:
+        spread = local_answers + local_answers * local_answers / paid.count
+        off = _DEVIATIONS * math.sqrt(paid.variance * spread)
+        low, high = round(avoided - off) - checks, round(avoided + off) - checks
+    return Savings(
+        local_answers, round(avoided), checks, round(avoided) - checks, low=low, high=high
+    )

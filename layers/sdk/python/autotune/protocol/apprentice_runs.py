@@ -1,0 +1,144 @@
+"""Runs of the apprentice on the wire: one input of a task, and what was answered."""
+
+import json
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator
+
+from autotune.protocol import limits
+from autotune.protocol.types import RequestModel, ResponseModel, Timestamp, nests_deeper_than
+
+ApprenticeRunState = Literal["pending", "answered", "refused", "failed"]
+"""``refused`` where the budget had no room, ``failed`` where whoever was to answer could not. All
+but ``pending`` are for good."""
+
+ApprenticeRefusal = Literal["budget_exhausted", "local_unavailable", "remote_unavailable"]
+"""Why nobody answered."""
+
+ApprenticeOutcome = Literal["answered", "unsure", "unparseable", "unavailable"]
+"""What came of asking a version of the small model."""
+
+ApprenticeCheck = Literal["none", "due", "done", "skipped", "failed"]
+"""Whether the paid model is still to check what the small one answered. ``skipped`` where the
+budget had no room, ``failed`` where the paid model did not answer."""
+
+
+def _input(value: dict[str, Any]) -> dict[str, Any]:
+    if nests_deeper_than(value, limits.MAX_METADATA_DEPTH):
+        raise ValueError(f"expected at most {limits.MAX_METADATA_DEPTH} levels")
+    try:
+        text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+        size = len(text.encode())
+    except (TypeError, ValueError) as error:  # NaN, infinities, lone surrogates, Python objects
+        raise ValueError(f"expected JSON: {error}") from error
+    if size > limits.MAX_APPRENTICE_INPUT_BYTES:
+        raise ValueError(
+            f"expected at most {limits.MAX_APPRENTICE_INPUT_BYTES} bytes of JSON, not {size}"
+        )
+    return value
+
+
+class StartApprenticeRun(RequestModel):
+    """What a task is to answer.
+
+    Attributes:
+        input: an object of the task's ``inputSchema``, of up to 100,000 bytes as compact JSON.
+    """
+
+    input: Annotated[dict[str, Any], AfterValidator(_input)]
+
+
+class ApprenticePair(ResponseModel):
+    """How far a version of the small model agreed with the paid one, from 0 to 1.
+
+    ``is_drawn`` is whether chance alone chose the run: others are no evidence.
+    """
+
+    version: int
+    score: float
+    is_drawn: bool
+
+
+class ApprenticeRouting(ResponseModel):
+    """Which way a run went.
+
+    Attributes:
+        phase: 1 is the paid model alone, 2 both, 3 the small one; None until it is begun.
+        answers: who answered.
+        is_drawn: whether chance chose the run for a comparison.
+        in_canary: whether chance chose it for a version that is tried on a share.
+        local_version: the version of the small model that was asked.
+        local: what came of it.
+        shadow_version: one that was asked beside it, and answers nobody.
+        shadow: what came of that.
+        request_ids: of the ledger, one for each time that the paid model was asked.
+        escalated: the small model was unsure, and the paid one answered.
+        unmonitored: the budget had no room, and the small model answered unchecked.
+        check: whether the answer is still to be checked.
+        pairs: what was learned.
+        cost_nano_usd: what the paid model cost, in billionths of a US dollar.
+    """
+
+    phase: Literal[1, 2, 3] | None = None
+    answers: Literal["local", "remote"] | None = None
+    is_drawn: bool = False
+    in_canary: bool = False
+    local_version: int | None = None
+    local: ApprenticeOutcome | None = None
+    shadow_version: int | None = None
+    shadow: ApprenticeOutcome | None = None
+    request_ids: list[str] = []
+    escalated: bool = False
+    unmonitored: bool = False
+    check: ApprenticeCheck = "none"
+    pairs: list[ApprenticePair] = []
+    cost_nano_usd: int = 0
+
+
+class ApprenticeRunError(ResponseModel):
+    """Why a run has no answer.
+
+    Attributes:
+        code: why, for programs.
+        message: the same for people.
+    """
+
+    code: ApprenticeRefusal
+    message: str
+
+
+class ApprenticeRun(ResponseModel):
+    """A run.
+
+    Attributes:
+        configuration_version: of the task, by which it goes.
+        input: what was asked; left out of lists.
+        output: the answer, of the task's ``outputSchema``; None without one, and in lists.
+        error: why it was refused, or failed.
+        routing: which way it went.
+    """
+
+    id: str
+    task_id: str
+    task_name: str
+    configuration_version: int
+    state: ApprenticeRunState
+    input: dict[str, Any] | None = None
+    output: dict[str, Any] | None = None
+    error: ApprenticeRunError | None = None
+    routing: ApprenticeRouting | None = None
+    created_at: Timestamp
+    ended_at: Timestamp | None = None
+
+
+class ApprenticeRunResponse(ResponseModel):
+    """One run."""
+
+    run: ApprenticeRun
+
+
+class ApprenticeRunList(ResponseModel):
+    """A page of a task's runs of a day, without their inputs and outputs."""
+
+    runs: list[ApprenticeRun]
+    next_token: str | None = None

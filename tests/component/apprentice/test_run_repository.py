@@ -1,0 +1,82 @@
+"""Runs are stored on condition of where they stood."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from autotune.protocol.ids import new_id
+from autotune_platform.apprentice.routing import Local, Model
+from autotune_platform.apprentice.runs.models import Run, RunPair
+from autotune_platform.apprentice.runs.repository import RunRepository
+from autotune_platform.runtime import clients
+from autotune_platform.storage.table import Table
+from tests.support.platform import Platform
+
+NOW = datetime(2026, 11, 27, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def table(platform: Platform) -> Table:
+    return Table("apprentice", clients.dynamodb())
+
+
+def run(**fields: object) -> Run:
+    return Run.model_validate(
+        {
+            "id": new_id("apr"),
+            "organization_id": "org_1",
+            "task_id": "apt_1",
+            "task_name": "intents",
+            "configuration_version": 1,
+            "definition_hash": "0" * 64,
+            "created_by": "key_1",
+            "input": {"text": "Wo ist die Tür? ☃", "n": 1.5},
+            "fingerprint": "1" * 64,
+            "created_at": NOW,
+            "deadline_at": NOW + timedelta(seconds=900),
+            **fields,
+        }
+    )
+
+
+def test_a_run_is_read_as_it_was_written(table: Table) -> None:
+    runs = RunRepository(table)
+    ended = run(
+        state="answered",
+        phase=3,
+        local=Local.ANSWERED,
+        local_output='{"intent":"door"}',
+        answers=Model.LOCAL,
+        pairs=[RunPair(version=1, score=0.5, is_drawn=True)],
+        remote_row_ids=["llm_1"],
+        ended_at=NOW,
+    )
+
+    assert runs.add(ended)
+    assert runs.get(ended.id) == ended
+    assert not runs.add(ended.model_copy(update={"state": "failed"}))
+    assert runs.get(ended.id) == ended
+    assert runs.get("apr_other") is None
+
+
+def test_of_two_that_change_a_run_one_does(table: Table) -> None:
+    runs = RunRepository(table)
+    before = run()
+    assert runs.add(before)
+    begun = before.model_copy(update={"attempts": 1, "remote_row_ids": ("llm_1",)})
+
+    assert runs.change(before, begun)
+    assert not runs.change(before, before.model_copy(update={"state": "failed"}))
+    assert runs.get(before.id) == begun
+
+
+def test_a_change_leaves_alone_what_counts_the_run(table: Table) -> None:
+    runs = RunRepository(table)
+    before = run(state="answered", check="due", ended_at=NOW, local_output="{}")
+    assert runs.add(before)
+    table.update(before.id, "run", {"counted": True})
+
+    assert runs.change(before, before.model_copy(update={"check": "done", "local_output": None}))
+    after = runs.get(before.id)
+    assert after is not None
+    assert (after.counted, after.check, after.local_output) == (True, "done", None)

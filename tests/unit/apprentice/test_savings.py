@@ -1,0 +1,59 @@
+"""Savings are net of checks, and their interval holds what was saved as often as it says."""
+
+import numpy as np
+
+from autotune_platform.apprentice.savings import Costs, savings
+
+
+def costs(values: list[int]) -> Costs:
+    return Costs(len(values), sum(values), sum(value * value for value in values))
+
+
+def test_savings_are_what_answers_would_have_cost_less_what_checks_cost() -> None:
+    saved = savings(1_000, paid=costs([100, 300] * 50), checks=20_000)
+
+    assert (saved.avoided, saved.checks, saved.net) == (200_000, 20_000, 180_000)
+    assert saved.low is not None
+    assert saved.high is not None
+    assert saved.low < 180_000 < saved.high
+    assert saved.high - 180_000 == 180_000 - saved.low
+
+
+def test_checks_may_cost_more_than_answers_save() -> None:
+    saved = savings(10, paid=costs([100] * 40), checks=2_500)
+
+    assert (saved.net, saved.low, saved.high) == (-1_500, -1_500, -1_500)
+
+
+def test_without_paid_answers_there_is_no_saying() -> None:
+    saved = savings(10, paid=costs([]), checks=0)
+
+    assert (saved.avoided, saved.net, saved.low) == (None, None, None)
+
+
+def test_with_few_paid_answers_there_is_no_interval() -> None:
+    saved = savings(10, paid=costs([100] * 29), checks=0)
+
+    assert (saved.net, saved.low, saved.high) == (1_000, None, None)
+
+
+def test_without_local_answers_nothing_is_saved() -> None:
+    assert savings(0, paid=costs([]), checks=7).net == -7
+
+
+def test_the_variance_of_large_costs_is_not_lost() -> None:
+    large = 10**12
+    assert costs([large, large + 2]).variance == 2
+
+
+def test_the_interval_holds_what_was_saved() -> None:
+    random = np.random.default_rng(11)
+    held = 0
+    for _ in range(400):
+        spent = [int(value) for value in random.lognormal(12, 0.6, 80)]
+        avoided = int(random.lognormal(12, 0.6, 500).sum())
+        saved = savings(500, paid=costs(spent), checks=0)
+        assert saved.low is not None
+        assert saved.high is not None
+        held += saved.low <= avoided <= saved.high
+    assert 0.92 <= held / 400 <= 0.98
