@@ -2,12 +2,14 @@
 
 from functools import cached_property
 
+from autotune_platform.apprentice.chats.service import TaskChats
 from autotune_platform.budgets.repository import BudgetRepository
 from autotune_platform.budgets.slots import Slots
 from autotune_platform.budgets.waiting import WaitingShares
 from autotune_platform.decks.capture.handing_over import CaptureHandover
 from autotune_platform.decks.capture.settings import CaptureRepository
 from autotune_platform.ledger.call_claims import CallClaimRepository
+from autotune_platform.ledger.compatible.chat_places import ChatPlaces
 from autotune_platform.ledger.compatible.chats import CompatibleChats
 from autotune_platform.ledger.compatible.chats_again import ChatsAgain
 from autotune_platform.ledger.token_proofs import TokenProofs
@@ -15,12 +17,12 @@ from autotune_platform.ledger.token_repository import TokenRepository
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import ChatEnvironment
 from autotune_platform.storage.table import Table
-from autotune_platform.wiring.access import ApiParts
+from autotune_platform.wiring.apprentice_runs import ApprenticeRunApiParts
 from autotune_platform.wiring.model_calls import ModelCallParts
 
 
-class ChatApiParts(ApiParts, ModelCallParts):
-    """What passes chat completions through, with the keys of connections."""
+class ChatApiParts(ApprenticeRunApiParts, ModelCallParts):
+    """What passes chat completions through with the keys of connections, or has tasks answer."""
 
     environment: ChatEnvironment
 
@@ -39,8 +41,25 @@ class ChatApiParts(ApiParts, ModelCallParts):
         )
 
     @cached_property
-    def compatible_chats(self) -> CompatibleChats:
+    def chat_places(self) -> ChatPlaces:
         slots = Slots(budgets=BudgetRepository(self.budgets_table))
+        return ChatPlaces(
+            waiting=WaitingShares(slots=slots, of="chats"),
+            functions=self.environment.chat_functions,
+        )
+
+    @cached_property
+    def task_chats(self) -> TaskChats:
+        return TaskChats(
+            tasks=self.task_repository,
+            standings=self.standings,
+            starting=self.run_starting,
+            answers=self.run_answers,
+            places=self.chat_places,
+        )
+
+    @cached_property
+    def compatible_chats(self) -> CompatibleChats:
         return CompatibleChats(
             calls=self.ledger_calls,
             connections=self.connection_repository,
@@ -49,7 +68,6 @@ class ChatApiParts(ApiParts, ModelCallParts):
                 rows=self.llm_rows,
                 texts=self.row_texts,
             ),
-            waiting=WaitingShares(slots=slots, of="chats"),
+            places=self.chat_places,
             listener=self.capture_handover,
-            functions=self.environment.chat_functions,
         )
