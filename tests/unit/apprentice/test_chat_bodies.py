@@ -1,4 +1,4 @@
-"""What a chat completion of a task may say: each thing that nobody would heed is refused by name."""
+"""What a chat completion of a task may say: what nobody would heed is refused by name."""
 
 import json
 from typing import Any
