@@ -1,8 +1,8 @@
 """Parts of OpenAI's chat completions, which are passed through to providers."""
 
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-from autotune_platform.apprentice.chats.service import TaskChats
 from autotune_platform.budgets.repository import BudgetRepository
 from autotune_platform.budgets.slots import Slots
 from autotune_platform.budgets.waiting import WaitingShares
@@ -17,11 +17,14 @@ from autotune_platform.ledger.token_repository import TokenRepository
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import ChatEnvironment
 from autotune_platform.storage.table import Table
-from autotune_platform.wiring.apprentice_runs import ApprenticeRunApiParts
+from autotune_platform.wiring.access import ApiParts
 from autotune_platform.wiring.model_calls import ModelCallParts
 
+if TYPE_CHECKING:
+    from autotune_platform.apprentice.chats.service import TaskChats
 
-class ChatApiParts(ApprenticeRunApiParts, ModelCallParts):
+
+class ChatApiParts(ApiParts, ModelCallParts):
     """What passes chat completions through with the keys of connections, or has tasks answer."""
 
     environment: ChatEnvironment
@@ -49,12 +52,19 @@ class ChatApiParts(ApprenticeRunApiParts, ModelCallParts):
         )
 
     @cached_property
-    def task_chats(self) -> TaskChats:
+    def task_chats(self) -> "TaskChats":
+        # Chats of connections need nothing of this; validation by schemas is slow to import.
+        from autotune_platform.apprentice.chats.service import TaskChats  # noqa: PLC0415
+        from autotune_platform.wiring.apprentice_runs import (  # noqa: PLC0415
+            ApprenticeRunApiParts,
+        )
+
+        runs = ApprenticeRunApiParts(self.environment)
         return TaskChats(
-            tasks=self.task_repository,
-            standings=self.standings,
-            starting=self.run_starting,
-            answers=self.run_answers,
+            tasks=runs.task_repository,
+            standings=runs.standings,
+            starting=runs.run_starting,
+            answers=runs.run_answers,
             places=self.chat_places,
         )
 
