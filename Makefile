@@ -169,7 +169,7 @@ deploy: install ## deploy to the AWS account of the current credentials
 # --- housekeeping -----------------------------------------------------------------------------
 
 LOCKED := integrations/*/requirements.in benchmarks/peers/*/requirements.in \
-	benchmarks/llm_peers/*/requirements.in
+	benchmarks/llm_peers/*/requirements.in benchmarks/gateways/*/requirements.in
 
 lock: install ## pin the newest packages that pyproject.toml allows
 	@$(LOCK) --upgrade --group dev --excludes tests/excluded.txt \

@@ -9,12 +9,13 @@ import signal
 import sys
 
 from benchmarks import cold_import, console, cost, llm_cost, load, requests
+from benchmarks.gateways import measuring as gateways
 from benchmarks.peers import measuring as peers
 from benchmarks.report import Report, Target
 from benchmarks.stand import CountedStand, Stand, counted_stand, stand
 from local.deployment import REPOSITORY_ROOT
 
-PARTS = ("imports", "requests", "load", "peers", "cost", "llm", "console")
+PARTS = ("imports", "requests", "load", "peers", "routing", "cost", "llm", "console")
 OUT = REPOSITORY_ROOT / "out"
 EXIT_ENDED = 143
 
@@ -82,6 +83,8 @@ def measure(part: str, report: Report, *, largest: int, rows: int) -> None:
     elif part == "peers":
         say("loading servers of other people, which are installed first")
         report.add("Peers", (each.as_json() for each in peers.measure()))
+    elif part == "routing":
+        measure_routing(report)
     elif part == "llm":
         say(f"pricing {rows:,} requests to a language model in one batch job")
         with counted_stand() as counted:
@@ -95,7 +98,7 @@ def measure(part: str, report: Report, *, largest: int, rows: int) -> None:
 
 
 def say(what: str) -> None:
-    """Tell what is measured now: all of it takes half an hour."""
+    """Tell what is measured now: all of it takes over half an hour."""
     print(f"... {what}", file=sys.stderr, flush=True)
 
 
@@ -223,6 +226,27 @@ def measure_console(report: Report, made: CountedStand, task_id: str) -> None:
             len(changed),
             0,
             "pages",
+        )
+    )
+
+
+def measure_routing(report: Report) -> None:
+    """Compare what a request takes on its way to a model, and how well budgets hold."""
+    say("routing requests to a model, beside LiteLLM's proxy")
+    measured = gateways.measure()
+    report.add("CPU of a request to a model", (each.as_json() for each in measured.works))
+    report.add(
+        "What a budget lets through to a provider", (each.as_json() for each in measured.storms)
+    )
+    if measured.missing:
+        report.add("Not installed", ({"package": each} for each in measured.missing))
+    ours = [each for each in measured.storms if each.is_ours]
+    report.targets.append(
+        Target(
+            f"billed by a provider beyond the limit in {len(ours)} storms",
+            float(sum(each.over_usd for each in ours)),
+            0,
+            "USD",
         )
     )
 

@@ -10,6 +10,7 @@ DUE_DECKS_INDEX = "dueDecks"
 DELIVERIES_BY_TIME_INDEX = "deliveriesByTime"
 DUE_DELIVERIES_INDEX = "dueDeliveries"
 DUE_DELIVERIES_PROJECTION = ("organization_id",)
+DUE_RUNS_INDEX = "dueRuns"
 DUE_LEDGER_INDEX = "dueBatches"
 LEDGER_LISTING_INDEX = "rowsByStatus"
 OPEN_BATCHES_INDEX = "openBatches"
@@ -146,7 +147,11 @@ DECKS = TableSchema(
     has_stream=True,
 )
 # Lists are partitions of their own: a task has its organisation's, and its configurations have its.
-APPRENTICE = TableSchema()
+APPRENTICE = TableSchema(
+    # Sparse: runs that are pending, or whose answer is to be checked, in the lists of their days.
+    indexes=[Index(DUE_RUNS_INDEX, "open_shard", "due_at", ("organization_id",))],
+    has_stream=True,
+)
 # Graders' limits and circuits at work: short-lived, and written by grading alone.
 BUDGETS = TableSchema()
 # Entries expire long after their export; no role of the app may delete them.

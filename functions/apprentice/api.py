@@ -3,8 +3,9 @@
 from functools import cache
 from typing import Annotated, Any
 
-from aws_lambda_powertools.event_handler.openapi.params import Path
+from aws_lambda_powertools.event_handler.openapi.params import Path, Query
 
+from autotune.protocol.apprentice_pairs import ApprenticePairList
 from autotune.protocol.apprentice_tasks import (
     ApprenticeConfigurationList,
     ApprenticeConfigurationResponse,
@@ -12,17 +13,19 @@ from autotune.protocol.apprentice_tasks import (
     ApprenticeTaskResponse,
     PutApprenticeTaskRequest,
 )
-from autotune.protocol.limits import MAX_APPRENTICE_CONFIGURATIONS
+from autotune.protocol.limits import MAX_APPRENTICE_CONFIGURATIONS, MAX_APPRENTICE_VERSIONS
 from autotune_platform.apprentice.configuration.wire import (
     configuration_on_wire,
     summary_on_wire,
     task_on_wire,
 )
+from autotune_platform.apprentice.folding.reading import pair_on_wire
 from autotune_platform.http.api import Api
 from autotune_platform.http.parameters import NextToken, PageSize
 from autotune_platform.runtime.environment import ApprenticeEnvironment
 from autotune_platform.wiring.apprentice import ApprenticeApiParts
 
+OfVersion = Annotated[int, Query(ge=1, le=MAX_APPRENTICE_VERSIONS)]
 ConfigurationNumber = Annotated[int, Path(ge=1, le=MAX_APPRENTICE_CONFIGURATIONS)]
 
 
@@ -84,6 +87,17 @@ def read_apprentice_configuration(
     """Return one version of a task's configuration."""
     found = parts().apprentice_tasks.configuration(app.caller, task_name, version)
     return ApprenticeConfigurationResponse(configuration=configuration_on_wire(found))
+
+
+@app.get("/api/v1/apprentice/tasks/<task_name>/pairs", tags=["apprentice"])
+def list_apprentice_pairs(
+    task_name: str, version: OfVersion, limit: PageSize = 50, next_token: NextToken = None
+) -> ApprenticePairList:
+    """List what a version's evidence is made of, newest first: scores, and of which runs."""
+    found, token = parts().apprentice_pairs.page(
+        app.caller, task_name, version, limit=limit, next_token=next_token
+    )
+    return ApprenticePairList(pairs=[pair_on_wire(one) for one in found], next_token=token)
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:

@@ -17,7 +17,7 @@ SORT_KEY = "sk"
 EXPIRY_ATTRIBUTE = "expires_at"
 
 # Nothing may scan: a request path that does is refused, not slow.
-ReadOperation = Literal["BatchGetItem", "GetItem", "Query"]
+ReadOperation = Literal["BatchGetItem", "ConditionCheckItem", "GetItem", "Query"]
 WriteOperation = Literal["BatchWriteItem", "DeleteItem", "PutItem", "UpdateItem"]
 FOLLOW_OPERATIONS = ("DescribeStream", "GetRecords", "GetShardIterator", "ListStreams")
 

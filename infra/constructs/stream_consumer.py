@@ -19,7 +19,7 @@ FAILURE_RETENTION = Duration.days(14)
 
 
 class StreamConsumer(Construct):
-    """Hands a function new or removed items, in order for each partition key, at least once.
+    """Hands a function changes of items, in order for each partition key, at least once.
 
     A batch that fails is tried again, cut in halves; after ten times the position of what still
     fails goes to ``failures``, so that one record never holds up the others. No more than two
@@ -28,6 +28,8 @@ class StreamConsumer(Construct):
     Args:
         inserted: How sort keys of new items start that the function gets.
         inserted_if: The same of those that it gets only if an attribute is true, with its name.
+        modified: The same of items that changed.
+        modified_if: The same of items that changed, if an attribute is now one of some texts.
         removed: The same of removed ones.
     """
 
@@ -40,6 +42,8 @@ class StreamConsumer(Construct):
         consumer: ServiceFunction,
         inserted: Sequence[str] = (),
         inserted_if: Sequence[tuple[str, str]] = (),
+        modified: Sequence[str] = (),
+        modified_if: Sequence[tuple[str, str, Sequence[str]]] = (),
         removed: Sequence[str] = (),
     ) -> None:
         super().__init__(scope, construct_id)
@@ -70,14 +74,19 @@ class StreamConsumer(Construct):
             on_failure=event_sources.SqsDlq(self.failures),
             filters=[
                 lambda_.FilterCriteria.filter(pattern)
-                for pattern in _patterns(inserted, inserted_if, removed)
+                for pattern in (
+                    *_patterns(inserted, inserted_if),
+                    *(_pattern("MODIFY", prefix) for prefix in modified),
+                    *_of_some_texts(modified_if),
+                    *(_pattern("REMOVE", prefix) for prefix in removed),
+                )
             ],
         )
         table.grant_follow(consumer.function)
 
 
 def _patterns(
-    inserted: Sequence[str], inserted_if: Sequence[tuple[str, str]], removed: Sequence[str]
+    inserted: Sequence[str], inserted_if: Sequence[tuple[str, str]]
 ) -> Iterator[dict[str, Any]]:
     for prefix in inserted:
         yield _pattern("INSERT", prefix)
@@ -85,8 +94,15 @@ def _patterns(
         pattern = _pattern("INSERT", prefix)
         pattern["dynamodb"]["NewImage"] = {attribute: {"BOOL": [True]}}
         yield pattern
-    for prefix in removed:
-        yield _pattern("REMOVE", prefix)
+
+
+def _of_some_texts(
+    modified: Sequence[tuple[str, str, Sequence[str]]],
+) -> Iterator[dict[str, Any]]:
+    for prefix, attribute, texts in modified:
+        pattern = _pattern("MODIFY", prefix)
+        pattern["dynamodb"]["NewImage"] = {attribute: {"S": list(texts)}}
+        yield pattern
 
 
 def _pattern(event_name: str, prefix: str) -> dict[str, Any]:

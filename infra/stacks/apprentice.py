@@ -5,10 +5,12 @@ from collections.abc import Mapping
 from constructs import Construct
 
 from infra.constructs.signed_api import resource_paths
+from infra.stacks.apprentice_folding import ApprenticeFolding
 from infra.stacks.domain_stack import DomainStack, Shared
 from infra.stacks.http import HttpStack
 
 TASKS = "apt_*"
+RUNS = "apr_*"
 LISTS = "org_*#tasks"
 
 
@@ -27,6 +29,7 @@ class ApprenticeStack(DomainStack):
             "APPRENTICE_TABLE": shared.data.apprentice.table.table_name,
         }
         self._add_tasks(http)
+        ApprenticeFolding(self)
 
     def _add_tasks(self, http: HttpStack) -> None:
         tasks = self.create_api(
@@ -36,6 +39,9 @@ class ApprenticeStack(DomainStack):
         table = self.shared.data.apprentice
         for keys in (TASKS, LISTS):
             table.grant_read(tasks.function, "GetItem", "Query", keys=keys)
+        # A task goes with its runs, and with all that is known of it.
+        for keys in (TASKS, RUNS):
+            table.grant_write(tasks.function, "BatchWriteItem", keys=keys)
         table.grant_write(tasks.function, "DeleteItem", "PutItem", keys=TASKS)
         table.grant_write(tasks.function, "DeleteItem", "PutItem", "UpdateItem", keys=LISTS)
         http.api.route(tasks, paths=resource_paths("apprentice"))

@@ -78,7 +78,13 @@ class DataStack(Stack):
         ):
             self.export_value(table.table.table_name)
             self.export_value(table.table.table_arn)
-        for followed in (self.registry, self.completions, self.ledger, self.decks):
+        for followed in (
+            self.registry,
+            self.completions,
+            self.ledger,
+            self.decks,
+            self.apprentice,
+        ):
             self.export_value(followed.table.table_stream_arn)
         keys = (self.data_key.key, self.provider_keys.key, *self.secrets_keys.keys.values())
         for key in keys:

@@ -76,7 +76,7 @@ class WebhooksStack(DomainStack):
         publish = self.create(
             "PublishEvents",
             module="publish_events",
-            description="Publishes what happened to graders, batches, budgets and decks",
+            description="Publishes what happened, as it was stored beside its cause",
             timeout=PUBLISH_TIMEOUT,
             environment=self.publisher_environment,
         )
@@ -106,6 +106,14 @@ class WebhooksStack(DomainStack):
             inserted=["event#"],
         )
         self.alarms.watch_stream_failures(decks, name="DecksOutbox")
+        apprentice = StreamConsumer(
+            self,
+            "ApprenticeOutbox",
+            table=self.shared.data.apprentice,
+            consumer=publish,
+            inserted=["event#"],
+        )
+        self.alarms.watch_stream_failures(apprentice, name="ApprenticeOutbox")
 
     def _add_delivering(self) -> None:
         data = self.shared.data

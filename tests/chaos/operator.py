@@ -75,6 +75,10 @@ class Operator:
         self._invoke("SweepDeliveries")
         return len(waiting)
 
+    def sweep_ledger(self) -> None:
+        """Let the sweeper look after calls and batches that are due."""
+        self._invoke("SweepLedger")
+
     def probe_graders(self) -> None:
         """Ask every grader for its health, as the rule has each shard asked."""
         for shard in range(HEALTH_SHARDS):

@@ -193,9 +193,15 @@ EXPECTED = {
     | start("ExportScores"),
     "ApprenticeApi": API
     | table("Apprentice", "GetItem", "Query", keys="apt_*")
-    | table("Apprentice", "DeleteItem", "PutItem", keys="apt_*")
+    | table("Apprentice", "BatchWriteItem", "DeleteItem", "PutItem", keys="apt_*")
+    | table("Apprentice", "BatchWriteItem", keys="apr_*")
     | table("Apprentice", "GetItem", "Query", keys="org_*#tasks")
     | table("Apprentice", "DeleteItem", "PutItem", "UpdateItem", keys="org_*#tasks"),
+    "FollowRuns": ENCRYPT
+    | table("Apprentice", "BatchGetItem", "GetItem", "Query", keys="apt_*")
+    | table("Apprentice", "UpdateItem", keys="apt_*")
+    | table("Apprentice", "ConditionCheckItem", "GetItem", keys="org_*#tasks")
+    | follow("Apprentice", failures="RunStreamFailures"),
     "DecksApi": API
     | COUNTED_ENTITIES
     | table("Registry", "PutItem", keys="task_*")
@@ -479,7 +485,8 @@ EXPECTED = {
     | ENCRYPT
     | follow("Registry", failures="OutboxFailures")
     | follow("Ledger", failures="LedgerOutboxFailures")
-    | follow("Decks", failures="DecksOutboxFailures"),
+    | follow("Decks", failures="DecksOutboxFailures")
+    | follow("Apprentice", failures="ApprenticeOutboxFailures"),
     "ReviewsApi": API
     | table("Registry/index/byCollection", "Query")
     | table("Registry", "PutItem", "UpdateItem", keys="rvl_*")

@@ -4,6 +4,7 @@ from tests.infra.reviewing import rare
 
 RARELY_CALLED_OF_APPRENTICE = {
     "ApprenticeApi": "keeps tasks of the apprentice (tests/component/apprentice)",
+    "FollowRuns": "counts runs of the apprentice (tests/component/apprentice/test_folding.py)",
 }
 """Functions that a run may see or not."""
 
@@ -13,6 +14,8 @@ OF_APPRENTICE = (
         """
         dynamodb:GetItem Apprentice apt_*
         dynamodb:Query Apprentice apt_*
+        dynamodb:BatchWriteItem Apprentice apr_*
+        dynamodb:BatchWriteItem Apprentice apt_*
         dynamodb:DeleteItem Apprentice apt_*
         dynamodb:PutItem Apprentice apt_*
         dynamodb:GetItem Apprentice org_*#tasks
@@ -27,6 +30,18 @@ OF_APPRENTICE = (
         "ConnectionsApi",
         "dynamodb:BatchGetItem Apprentice org_*#tasks",
         "Tokens are made of tasks (tests/component/apprentice/test_tokens.py).",
+    ),
+    *rare(
+        "FollowRuns",
+        """
+        dynamodb:BatchGetItem Apprentice apt_*
+        dynamodb:GetItem Apprentice apt_*
+        dynamodb:Query Apprentice apt_*
+        dynamodb:UpdateItem Apprentice apt_*
+        dynamodb:ConditionCheckItem Apprentice org_*#tasks
+        dynamodb:GetItem Apprentice org_*#tasks
+        """,
+        "Runs are counted where there are any (tests/component/apprentice/test_folding.py).",
     ),
     *rare(
         "DeleteOrganization",

@@ -23,7 +23,7 @@ def test_dead_letters_and_failed_runs_call_a_person(aws):
     assert metrics == [
         "5xx",
         *["ApproximateAgeOfOldestMessage"] * 5,
-        *["ApproximateNumberOfMessagesVisible"] * 10,
+        *["ApproximateNumberOfMessagesVisible"] * 12,
         *["AsyncEventsDropped"] * 9,
         "AuditEntriesNotWritten",
         "CallbacksRefused",
@@ -35,7 +35,7 @@ def test_dead_letters_and_failed_runs_call_a_person(aws):
         *["ExecutionsFailed"] * 5,
         *["ExecutionsTimedOut"] * 5,
         "GradersDown",
-        *["IteratorAge"] * 3,
+        *["IteratorAge"] * 4,
         "LlmBatchesUnresolved",
         "LlmCostsAboveBound",
         "LlmCostsDiffer",
@@ -82,7 +82,7 @@ def test_every_alarm_reaches_its_topic(aws):
         for name, each in resources.items()
         if each["Type"] == "AWS::CloudWatch::Alarm"
     }
-    assert len(alarms) == 82
+    assert len(alarms) == 85
     for name, alarm in alarms.items():
         assert alarm.get("ActionsEnabled", True), name
         (action,) = alarm["AlarmActions"]

@@ -197,7 +197,7 @@ def test_what_other_stacks_may_use_is_exported_whether_they_use_it_or_not(aws):
     kinds = (TABLE, "AWS::KMS::Key", "AWS::S3::Bucket")
     assert ids == {id_ for kind in kinds for id_ in aws.data.find_resources(kind)}
     streams = [value for value in exported if value.get("Fn::GetAtt", [""])[-1] == "StreamArn"]
-    assert len(streams) == 4
+    assert len(streams) == 5
 
 
 def test_what_is_exported_does_not_follow_from_what_others_use(aws):

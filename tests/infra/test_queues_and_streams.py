@@ -22,7 +22,7 @@ def test_what_a_consumer_refuses_five_times_becomes_a_dead_letter(aws):
     }
     assert len(dead_letters) == 3
     assert {each["RedrivePolicy"]["maxReceiveCount"] for _, each in queues.values()} == {5}
-    aws.service.resource_count_is("AWS::SQS::Queue", 15)
+    aws.service.resource_count_is("AWS::SQS::Queue", 17)
 
 
 def test_operators_move_the_dead_letters_of_every_queue_back(aws):
@@ -103,6 +103,20 @@ def test_a_higher_priority_is_drained_faster(aws, priority, concurrency, window)
         ),
         ("FollowChanges", [("INSERT", "review", {}), ("REMOVE", "content", {})]),
         ("PublishEvents", [("INSERT", "event#", {})]),
+        (
+            "FollowRuns",
+            [
+                ("INSERT", "run", {}),
+                ("INSERT", "configuration#", {}),
+                ("INSERT", "version#", {}),
+                ("MODIFY", "version#", {}),
+                (
+                    "MODIFY",
+                    "run",
+                    {"NewImage": {"state": {"S": ["answered", "refused", "failed"]}}},
+                ),
+            ],
+        ),
     ],
 )
 def test_a_stream_is_followed_from_its_start_for_what_the_function_is_about(aws, name, changes):
@@ -133,10 +147,10 @@ def test_no_more_functions_follow_a_table_than_may_read_a_shard_at_once(aws):
         for each in aws.service.find_resources("AWS::Lambda::EventSourceMapping").values()
         if each["Properties"].get("StartingPosition")
     )
-    assert sorted(followed.values()) == [1, 1, 1, 2]
+    assert sorted(followed.values()) == [1, 1, 1, 2, 2]
 
 
-def test_events_that_are_stored_in_registry_ledger_and_decks_are_followed(aws):
+def test_events_that_are_stored_beside_what_happened_are_followed(aws):
     mappings = [
         each["Properties"]
         for each in aws.service.find_resources("AWS::Lambda::EventSourceMapping").values()
@@ -146,8 +160,8 @@ def test_events_that_are_stored_in_registry_ledger_and_decks_are_followed(aws):
     assert sorted(
         table
         for mapping in mappings
-        for table in ("Registry", "Ledger", "Decks", "Completions")
+        for table in ("Registry", "Ledger", "Decks", "Completions", "Apprentice")
         if table in json.dumps(mapping["EventSourceArn"])
-    ) == ["Decks", "Ledger", "Registry"]
+    ) == ["Apprentice", "Decks", "Ledger", "Registry"]
     failures = {json.dumps(mapping["DestinationConfig"]["OnFailure"]) for mapping in mappings}
-    assert len(failures) == 3, "each stream's failures are told apart"
+    assert len(failures) == 4, "each stream's failures are told apart"

@@ -41,6 +41,7 @@ FUNCTIONS = {
     "FailExport": ("functions.exports.fail_export", 60),
     "SweepExports": ("functions.exports.sweep_exports", 60),
     "ApprenticeApi": ("functions.apprentice.api", 29),
+    "FollowRuns": ("functions.apprentice.follow_runs", 60),
     "DecksApi": ("functions.decks.api", 29),
     "SamplesApi": ("functions.decks.samples_api", 29),
     "DeckFeedbackApi": ("functions.decks.feedback_api", 29),

@@ -6,9 +6,11 @@ import pytest
 
 from autotune_platform.runtime.environment import (
     ChangesEnvironment,
+    FoldingEnvironment,
     ProjectionEnvironment,
     WebhookEnvironment,
 )
+from autotune_platform.wiring.apprentice_folding import FoldingParts
 from autotune_platform.wiring.changes import ChangesParts
 from autotune_platform.wiring.projections import ProjectionParts
 from autotune_platform.wiring.publishing import EventParts
@@ -17,6 +19,7 @@ from autotune_platform.wiring.publishing import EventParts
 ROUTERS = {
     "ProjectVerdicts": ProjectionParts(ProjectionEnvironment.model_construct()).verdict_router,
     "FollowChanges": ChangesParts(ChangesEnvironment.model_construct()).change_router,
+    "FollowRuns": FoldingParts(FoldingEnvironment.model_construct()).run_router,
     "PublishEvents": EventParts(WebhookEnvironment.model_construct()).event_router,
 }
 
@@ -43,13 +46,23 @@ def test_every_function_that_follows_a_stream_has_a_router(patterns):
 
 @pytest.mark.parametrize("function", ROUTERS)
 def test_a_stream_delivers_what_the_router_hands_on(patterns, function):
-    assert patterns[function] == [
+    expected = [
         {
             "eventName": [kind.event],
             "dynamodb": {
                 "Keys": {"sk": {"S": [{"prefix": kind.prefix}]}},
-                **({"NewImage": {kind.marked: {"BOOL": [True]}}} if kind.marked else {}),
+                **_image_of(kind),
             },
         }
         for kind in ROUTERS[function].kinds
     ]
+    assert sorted(map(json.dumps, patterns[function])) == sorted(map(json.dumps, expected))
+
+
+def _image_of(kind):
+    if kind.marked:
+        return {"NewImage": {kind.marked: {"BOOL": [True]}}}
+    if kind.among:
+        name, values = kind.among
+        return {"NewImage": {name: {"S": list(values)}}}
+    return {}

@@ -21,7 +21,12 @@ _MACHINES = {
     "import_llm_requests": "ImportLlmRequests",
     "work_deck_run": "WorkDeckRun",
 }
-_TRANSACTED = {"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem"}
+_TRANSACTED = {
+    "ConditionCheck": "ConditionCheckItem",
+    "Put": "PutItem",
+    "Update": "UpdateItem",
+    "Delete": "DeleteItem",
+}
 
 
 class Asked(NamedTuple):

@@ -270,16 +270,19 @@ class _Handler(BaseHTTPRequestHandler):
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
-    def __init__(self, model_server: ModelServer) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
+    def __init__(self, model_server: ModelServer, port: int) -> None:
+        super().__init__(("127.0.0.1", port), _Handler)
         self.model_server = model_server
         self.ended = threading.Event()
 
 
 @contextmanager
-def serving(server: ModelServer) -> Iterator[ModelServer]:
-    """Serve on a free port for as long as the context lasts; whoever hangs then ends."""
-    http = _Server(server)
+def serving(server: ModelServer, *, port: int = 0) -> Iterator[ModelServer]:
+    """Serve for as long as the context lasts, on any free port unless one is named.
+
+    Whoever hangs then ends.
+    """
+    http = _Server(server, port)
     server.url = f"http://127.0.0.1:{http.server_port}"
     thread = threading.Thread(target=http.serve_forever, args=(0.02,))
     thread.start()

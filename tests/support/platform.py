@@ -262,10 +262,10 @@ class Platform:
         return {name: sum(report[name] for report in reports) for name in reports[0]}
 
     def stored_events(self) -> list[dict[str, Any]]:
-        """The records of events that the streams of three tables hold, oldest first."""
+        """The records of events that the streams of four tables hold, oldest first."""
         items = [
             item
-            for table in ("registry", "ledger", "decks")
+            for table in ("registry", "ledger", "decks", "apprentice")
             for item in boto3.client("dynamodb").scan(TableName=table)["Items"]
         ]
         events = [item for item in items if item["sk"]["S"].startswith("event#")]

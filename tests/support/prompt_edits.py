@@ -1,7 +1,7 @@
 """Edits of a system prompt in tests: a model that answers by its prompt, judged and labelled."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tests.providers.answers import Ask
@@ -93,18 +93,23 @@ class PromptEdits(DeckRuns):
         every = [*self.of_version(1), *self.of_version(2)]
         return [one for one in every if one["collection"] == "generated"]
 
-    def label(self, samples: Sequence[dict[str, Any]]) -> None:
+    def label(
+        self, samples: Sequence[dict[str, Any]], *, said: Callable[[str], int] | None = None
+    ) -> None:
         """Have a person rate drawn responses, who likes them as the judge does, half a level less.
 
         Who says so twice in a row is no chance: it follows from the text.
-        """
 
+        Args:
+            said: what they say of a text, if it is something else.
+        """
+        say = said or said_by_ada
         lines = [
             {
                 "sampleId": one["id"],
                 "rater": "ada",
                 "selection": "random",
-                "score": said_by_ada(one["outputExcerpt"]),
+                "score": say(one["outputExcerpt"]),
             }
             for one in samples
         ]

@@ -27,6 +27,7 @@ const MISSING = {
   missing_responses: "More than 5 % of the inputs have no response under both: nothing is claimed.",
   unequal_responses: "Under one prompt more responses are missing than chance explains: nothing is claimed.",
   other_model: "Another model was served under one prompt than under the other: nothing is claimed.",
+  fewer_labels_than_planned: "Fewer labels than planned: nothing is claimed before each version has as many.",
 };
 const ANSWER_TOKENS = 1000;
 

@@ -65,6 +65,7 @@ EXPECTED = {
     "GET /api/v1/apprentice/tasks/<task_name>": "O--O",
     "DELETE /api/v1/apprentice/tasks/<task_name>": "O--O",
     "GET /api/v1/apprentice/tasks/<task_name>/configurations": "O--O",
+    "GET /api/v1/apprentice/tasks/<task_name>/pairs": "O--O",
     "GET /api/v1/apprentice/tasks/<task_name>/configurations/<version>": "O--O",
     # Decks hold prompts, samples and what judges said of them: for who may read completions.
     "GET /api/v1/deck-capture": "O--O",
@@ -393,6 +394,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "PATCH /api/v1/webhooks/<webhook_id>": {"description": "d"},
 }
 QUERIES = {
+    "GET /api/v1/apprentice/tasks/<task_name>/pairs": {"version": "1"},
     "GET /api/v1/scores": {"taskId": "<task_id>"},
     "GET /api/v1/scores include": {"taskId": "<task_id>", "include": "completion"},
     "GET /api/v1/scores/export": {"taskId": "<task_id>"},

@@ -150,7 +150,21 @@ class Prepared:
         body = configuration(self.id_of("connection_id", owner), model="m")
         answer = self.platform.call("PUT", path, body, api_key=self._admins[owner])
         assert answer.status == 200, answer.text
+        self._add_version(answer.json["task"])
         return name
+
+    def _add_version(self, task: dict[str, Any]) -> None:
+        """Store a version as whoever registers one does."""
+        stored = {
+            "task_id": task["id"],
+            "organization_id": "org",
+            "number": 1,
+            "definition_hash": task["definitionHash"],
+            "state": "hosted",
+            "model": "m",
+        }
+        key = {"pk": task["id"], "sk": "version#000001"}
+        Table("apprentice", clients.dynamodb()).put({**key, **stored})
 
     def _new_deck(self, owner: str) -> str:
         body = {"name": "d", "systemPrompt": "s"}

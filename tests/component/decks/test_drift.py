@@ -1,5 +1,6 @@
 """A published judge that fresh labels speak against scores no more, until it is measured anew."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -40,6 +41,22 @@ class DriftingDeck(PublishedDeck):
             with self.at_its_time():
                 self.label(self.grader_id, since=start)
         return self.sample_ids[start:]
+
+    def rated_one_by_one(self) -> Iterator[str]:
+        """Have a person rate what the inbox gives, as it deserves; yield what they rated."""
+        anna = self.platform.new_key("reviewer", principal_id="anna")
+        path = f"{self.path}/graders/{self.grader_id}/feedback"
+        with self.at_its_time():
+            while (given := self.platform.call("GET", f"{path}/next", api_key=anna).json)["next"]:
+                sample = given["next"]["sample"]
+                body = {
+                    "sampleId": sample["id"],
+                    "score": int(sample["response"]["content"][-1]) - 3,
+                }
+                rated = self.platform.call("POST", path, body, api_key=anna)
+                assert rated.status == 200, rated.text
+                assert self.platform.call("POST", path, body, api_key=anna).json == rated.json
+                yield sample["id"]
 
     def read_grader(self) -> dict[str, Any]:
         answer = self.platform.call("GET", f"{self.path}/graders/{self.grader_id}")
@@ -172,20 +189,13 @@ def test_ratings_one_by_one_look_at_each_twentieth(deck: DriftingDeck) -> None:
     start = len(deck.sample_ids)
     deck.add_levels(FRESH + 2)
     deck.finish(deck.start(sampleIds=deck.sample_ids[start:]))
-    anna = deck.platform.new_key("reviewer", principal_id="anna")
-    path = f"{deck.path}/graders/{deck.grader_id}/feedback"
     fresh = set(deck.sample_ids[start:])
     said: set[str] = set()
-    with deck.at_its_time():
-        while len(said & fresh) < FRESH:
-            assert deck.read_grader()["uncalibratedBecause"] is None, len(said)
-            given = deck.platform.call("GET", f"{path}/next", api_key=anna).json["next"]
-            worth = int(given["sample"]["response"]["content"][-1])
-            body = {"sampleId": given["sample"]["id"], "score": worth - 3}
-            rated = deck.platform.call("POST", path, body, api_key=anna)
-            assert rated.status == 200, rated.text
-            assert deck.platform.call("POST", path, body, api_key=anna).json == rated.json
-            said.add(given["sample"]["id"])
+    for sample_id in deck.rated_one_by_one():
+        said.add(sample_id)
+        if len(said & fresh) == FRESH:
+            break
+        assert deck.read_grader()["uncalibratedBecause"] is None, len(said)
     assert len(said) > FRESH, "what others rated before is no fresh label"
     assert deck.read_grader()["uncalibratedBecause"] == "drifted"
     assert len(deck.events()) == 1
@@ -211,3 +221,25 @@ def test_a_look_that_was_killed_halfway_is_done_by_the_next(
     assert deck.agreement()["published"]["uncalibratedBecause"] == "drifted"
     assert deck.read_grader()["calibration"]["suspended"]["labels"] == FRESH
     assert len(deck.events()) == 1
+
+
+def test_labels_of_another_system_prompt_say_nothing_of_what_is_published(
+    deck: DriftingDeck,
+) -> None:
+    made = deck.platform.call("POST", f"{deck.path}/versions", {"systemPrompt": "Answer in verse."})
+    assert made.status == 201, made.text
+    deck.off = 4
+    deck.capture()
+    held = deck.agreement()["published"]
+    assert (held["version"], held["uncalibratedBecause"]) == (1, None)
+    assert (held["fresh"]["labels"], held["fresh"]["looks"]) == (0, 0)
+    start = len(deck.sample_ids)
+    deck.add_levels(FRESH)
+    deck.finish(deck.start(sampleIds=deck.sample_ids[start:]))
+    said = {*deck.rated_one_by_one()}
+    assert said >= set(deck.sample_ids[start:])
+    assert deck.read_grader()["uncalibratedBecause"] is None, "nor does the twentieth look"
+    # What has the prompt that was published with does, whichever is the current one.
+    assert deck.platform.call("PATCH", deck.path, {"version": 1}).status == 200
+    deck.capture()
+    assert deck.read_grader()["uncalibratedBecause"] == "drifted"

@@ -1,7 +1,7 @@
 """What was generated for an edit of the prompt is in no figure but the edit's own."""
 
 from tests.support.ledger import Ledger
-from tests.support.prompt_edits import PromptEdits
+from tests.support.prompt_edits import PromptEdits, said_by_ada
 
 
 def figures(deck: PromptEdits) -> dict[str, object]:
@@ -49,3 +49,28 @@ def test_responses_of_an_edit_move_no_figure_of_what_users_got(ledger: Ledger) -
     accepted = figures(deck)
     assert accepted["labels"] == 0
     assert accepted["because"] == "not_judged"
+
+
+def test_labels_of_an_edit_suspend_no_published_calibration(ledger: Ledger) -> None:
+    deck = PromptEdits(ledger, samples=0)
+    texts = [
+        {"input": f"question {place}?", "output": f"long {place % 3} of {place}"}
+        for place in range(66)
+    ]
+    deck.add_whole_samples(texts)
+    deck.finish(deck.start())
+    deck.label(deck.of_version(1))
+    path = f"{deck.path}/graders/{deck.grader_id}"
+    published = deck.platform.call("POST", f"{path}/publish", {}).json["grader"]
+    assert published["uncalibratedBecause"] is None
+
+    edit = deck.propose()
+    deck.generate(edit["id"])
+    deck.finish(deck.start())
+    responses = deck.generated()
+    assert len(responses) == 2 * len(texts)
+    deck.label(responses, said=lambda text: -3 if said_by_ada(text) > 0 else 3)
+    found = deck.platform.call("GET", f"{path}/agreement").json["agreement"]["published"]
+    assert found["uncalibratedBecause"] is None
+    assert (found["fresh"]["labels"], found["fresh"]["looks"]) == (0, 0)
+    assert deck.platform.call("GET", path).json["grader"] == published

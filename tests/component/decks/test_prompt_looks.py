@@ -42,6 +42,20 @@ def test_labels_beyond_the_planned_number_wait_for_the_next_one(ledger: Ledger) 
     assert (later["effects"][0]["new"]["labels"], later["look"]) == (100, 3)
 
 
+def test_fewer_labels_than_were_planned_are_named_as_the_reason(ledger: Ledger) -> None:
+    deck = PromptEdits(ledger, samples=104)
+    edit = deck.propose(labels=100)
+    deck.generate(edit["id"])
+    made = deck.generated()
+    deck.label([one for arm in (1, 2) for one in made if one["deckVersion"] == arm][:60])
+    deck.label([one for one in made if one["deckVersion"] == 2][:60])
+    measured = deck.act(edit["id"], "measure").json["edit"]
+    (effect,) = measured["effects"]
+    assert effect["insufficientBecause"] == "fewer_labels_than_planned"
+    assert [effect[arm]["insufficientBecause"] for arm in ("old", "new")] == [None, None]
+    assert (effect["outcome"], effect["delta"], measured["look"]) == ("insufficient", None, None)
+
+
 def test_each_edit_of_a_deck_makes_the_next_one_less_sure(ledger: Ledger) -> None:
     deck = PromptEdits(ledger, samples=60)
     for number, prompt in enumerate(("Answer in one line.", "Answer briefly.", "Answer."), start=1):

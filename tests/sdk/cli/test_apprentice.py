@@ -4,6 +4,8 @@ import pytest
 
 from autotune.cli import exit_codes
 from tests.support.apprentice_files import APPRENTICE_YAML, changed
+from tests.support.apprentice_folding import Apprentice
+from tests.support.ledger import ledger as make_ledger
 
 KEY = "sk-secret-0123456789abcdef"
 OTHER_KEY = "sk-secret-0123456789abcxyz"
@@ -231,3 +233,19 @@ def test_a_task_is_listed_shown_in_each_version_and_deleted(run, apply):
     assert run("apprentice", "delete", "support").exit_code == 0
     assert run("apprentice", "show", "support").exit_code == exit_codes.NOT_FOUND
     assert run("apprentice", "delete", "support").exit_code == exit_codes.NOT_FOUND
+
+
+def test_pairs_are_shown_newest_first(run, api):
+    with make_ledger(api.platform) as ledger:
+        apprentice = Apprentice(api.platform, ledger.connect())
+        apprentice.add_version(1)
+        apprentice.store(apprentice.answered(score) for score in (1, 0.25))
+        apprentice.follow()
+    shown = run("apprentice", "pairs", "intents", "--version", 1).stdout
+    assert "1.000" in shown
+    assert "0.250" in shown
+    assert shown.splitlines()[1].split()[0] == "2"
+    as_json = run("apprentice", "pairs", "intents", "--version", 1, "--limit", 1, "--json")
+    assert [one["sequence"] for one in as_json.json_lines] == [2]
+    missing = run("apprentice", "pairs", "intents", "--version", 2)
+    assert missing.exit_code == exit_codes.NOT_FOUND

@@ -22,6 +22,8 @@ def test_a_prompt_is_proposed_generated_measured_and_accepted(api, run, tmp_path
         deck.finish(deck.start())
         measured = run(*of, "measure", *ids)
         assert "insufficient" in measured.stdout, measured.stderr
+        assert "before: few labels, after: few labels" in measured.stdout
+        assert "none, none" in measured.stdout
         refused = run(*of, "accept", *ids)
         assert (refused.exit_code != 0, "consent" in refused.stderr) == (True, True)
         accepted = run(*of, "accept", *ids, "--consent", "--json").json_lines

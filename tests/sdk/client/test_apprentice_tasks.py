@@ -10,6 +10,7 @@ from autotune import (
     PutApprenticeTaskRequest,
 )
 from tests.support.apprentice import configuration
+from tests.support.apprentice_folding import NOON, Apprentice
 from tests.support.ledger import ledger as make_ledger
 
 
@@ -62,6 +63,24 @@ def test_what_cannot_be_is_refused_before_it_is_sent(client, asked):
         client.apprentice_tasks.put("support", configuration={**asked, "systemPrompt": ""})
     with pytest.raises(InvalidRequestError, match="name"):
         client.apprentice_tasks.put("Support", configuration=asked)
+
+
+def test_pairs_of_a_version_are_walked_newest_first(api, client):
+    with make_ledger(api.platform) as ledger:
+        apprentice = Apprentice(api.platform, ledger.connect())
+        apprentice.add_version(1)
+        apprentice.store(apprentice.answered(score) for score in (1, 0.5, 0))
+        apprentice.follow()
+    pairs = list(client.apprentice_tasks.pairs("intents", version=1, page_size=2))
+    assert [one.sequence for one in pairs] == [3, 2, 1]
+    assert sorted(one.score for one in pairs) == [0, 0.5, 1]
+    assert all(one.is_drawn and one.version == 1 for one in pairs)
+    assert {one.run_id[:4] for one in pairs} == {"apr_"}
+    assert pairs[0].at == NOON
+    with pytest.raises(NotFoundError, match="no version 2"):
+        list(client.apprentice_tasks.pairs("intents", version=2))
+    with pytest.raises(InvalidRequestError, match="version"):
+        list(client.apprentice_tasks.pairs("intents", version=0))
 
 
 def test_the_asynchronous_client_does_the_same(api, asked):

@@ -209,6 +209,7 @@ ROUTES: Mapping[tuple[str, str], Rule] = {
     ("GET", "/api/v1/apprentice/tasks/<task_name>"): Grant("apprentice", "read"),
     ("DELETE", "/api/v1/apprentice/tasks/<task_name>"): Grant("apprentice", "delete"),
     ("GET", "/api/v1/apprentice/tasks/<task_name>/configurations"): Grant("apprentice", "read"),
+    ("GET", "/api/v1/apprentice/tasks/<task_name>/pairs"): Grant("apprentice", "read"),
     ("GET", "/api/v1/apprentice/tasks/<task_name>/configurations/<version>"): Grant(
         "apprentice", "read"
     ),

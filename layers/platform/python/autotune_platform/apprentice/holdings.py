@@ -31,5 +31,41 @@ HOLDER = DataHolder(
             what="runs: inputs, what versions answered, who was asked; no answer of the paid model",
             erased=_TASK,
         ),
+        Holding(
+            place="table apprentice",
+            key="apt_* / evidence#*",
+            what="what a version's pairs say of it, as numbers",
+            erased=_TASK,
+        ),
+        Holding(
+            place="table apprentice",
+            key="apt_* / examples#*",
+            what="how many examples there are of a definition",
+            erased=_TASK,
+        ),
+        Holding(
+            place="table apprentice",
+            key="apt_* / day#*",
+            what="counts of a day's runs, their agreement and their cost",
+            erased=_TASK,
+        ),
+        Holding(
+            place="table apprentice",
+            key="apt_*#pairs#* / *",
+            what="pairs: how far two answers to a run agreed, from 0 to 1",
+            erased=_TASK,
+        ),
+        Holding(
+            place="table apprentice",
+            key="apt_*#runs#* / *",
+            what="the list of a day's runs: which way each went; no input, no output",
+            erased=_TASK,
+        ),
+        Holding(
+            place="table apprentice",
+            key="apt_* / version#*",
+            what="versions of the small model: which model, and whether it is hosted",
+            erased=_TASK,
+        ),
     ],
 )

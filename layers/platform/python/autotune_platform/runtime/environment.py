@@ -349,6 +349,12 @@ class ApprenticeEnvironment(GatewayEnvironment):
     apprentice_table: str
 
 
+class FoldingEnvironment(Environment):
+    """For the function that counts runs of the apprentice."""
+
+    apprentice_table: str
+
+
 class LedgerWorkEnvironment(ConnectionEnvironment):
     """For the function that works on batches; ``model_functions`` are those of its kind."""
 

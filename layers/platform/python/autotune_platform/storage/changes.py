@@ -57,16 +57,20 @@ class ChangeKind:
 
     Attributes:
         marked: only items of which this attribute is true.
+        among: only items of which the attribute of this name is one of these texts.
     """
 
     event: EventName
     prefix: str
     marked: str | None = None
+    among: tuple[str, Sequence[str]] | None = None
 
     def includes(self, change: Change) -> bool:
         """Return whether a change is of this kind."""
         is_marked = self.marked is None or change.new.get(self.marked) is True
-        return change.event == self.event and change.sk.startswith(self.prefix) and is_marked
+        is_among = self.among is None or change.new.get(self.among[0]) in self.among[1]
+        is_here = change.event == self.event and change.sk.startswith(self.prefix)
+        return is_here and is_marked and is_among
 
 
 class ChangeHandler(Protocol):

@@ -50,6 +50,21 @@ class Addition:
     is_returned: bool = False
 
 
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """What must hold of an item that is not written; needs the permission ``ConditionCheckItem``.
+
+    Attributes:
+        table: the table's name.
+        only_if: attributes with the values that they must have; None where there must be none.
+    """
+
+    table: str
+    pk: str
+    sk: str
+    only_if: Mapping[str, int | str | bool | None]
+
+
 class Canceled(NamedTuple):
     """Why nothing of a transaction was written.
 
@@ -73,9 +88,11 @@ def add_together(client: "DynamoDBClient", additions: Sequence[Addition]) -> boo
 
 
 def write_together(
-    client: "DynamoDBClient", additions: Sequence[Addition], *, token: str | None = None
+    client: "DynamoDBClient", additions: Sequence[Addition | Check], *, token: str | None = None
 ) -> Canceled | None:
     """Write up to 100 additions in one transaction; return why nothing was, None where all was.
+
+    Checks count as additions do.
 
     Args:
         token: of this very transaction, by which it is done once if it is asked for again within
@@ -84,7 +101,7 @@ def write_together(
     places = [place for place, one in enumerate(additions) if not _says_nothing(one)]
     if not places:
         return None
-    actions: list[Any] = [{"Update": _update(additions[place])} for place in places]
+    actions: list[Any] = [_action(additions[place]) for place in places]
     once = {"ClientRequestToken": token} if token else {}
     try:
         client.transact_write_items(TransactItems=actions, **once)  # type: ignore[arg-type]
@@ -139,11 +156,35 @@ def spend(
     return None
 
 
-def _says_nothing(addition: Addition) -> bool:
+def _action(one: Addition | Check) -> dict[str, Any]:
+    if isinstance(one, Addition):
+        return {"Update": _update(one)}
+    names, values, conditions = {}, {}, []
+    for place, (name, value) in enumerate(one.only_if.items()):
+        names[f"#{place}"] = name
+        if value is None:
+            conditions.append(f"attribute_not_exists(#{place})")
+        else:
+            values[f":{place}"] = value_to_wire(value)
+            conditions.append(f"#{place} = :{place}")
+    return {
+        "ConditionCheck": {
+            "TableName": one.table,
+            "Key": key_to_wire(one.pk, one.sk),
+            "ConditionExpression": " AND ".join(conditions),
+            "ExpressionAttributeNames": names,
+            **({"ExpressionAttributeValues": values} if values else {}),
+        }
+    }
+
+
+def _says_nothing(addition: Addition | Check) -> bool:
     """Return whether an addition neither changes nor requires anything, as where models are free.
 
     An update that does not say what it changes is refused by the store.
     """
+    if isinstance(addition, Check):
+        return False
     has_changes = addition.changes or addition.remove or any(addition.members.values())
     is_conditional = addition.only_if or addition.at_most
     return not (has_changes or is_conditional or any(addition.numbers.values()))

@@ -13,6 +13,7 @@ from autotune_platform.runtime.retry import BUSY
 from autotune_platform.storage.counting import (
     Addition,
     Canceled,
+    Check,
     add_together,
     spend,
     write_together,
@@ -199,7 +200,9 @@ class Table:
         """Do all additions, to this table and others, or none; see ``counting.add_together``."""
         return add_together(self._client, additions)
 
-    def write_together(self, additions: Sequence[Addition], *, token: str) -> Canceled | None:
+    def write_together(
+        self, additions: Sequence[Addition | Check], *, token: str
+    ) -> Canceled | None:
         """Do all additions once, or none, and return why; see ``counting.write_together``."""
         return write_together(self._client, additions, token=token)
 

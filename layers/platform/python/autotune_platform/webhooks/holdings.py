@@ -31,6 +31,13 @@ HOLDER = DataHolder(
             retained="an event is published once it is stored",
         ),
         Holding(
+            place="table apprentice",
+            key="apt_* / event#*",
+            what="alarms and promotions of versions of an apprentice, until published",
+            days=30,
+            retained="an event is published once it is stored",
+        ),
+        Holding(
             place="table deliveries",
             key="whk_* / evt_*",
             what="deliveries: the event as it is sent, such as a verdict",

@@ -4,6 +4,8 @@ from functools import cached_property
 
 from autotune_platform.apprentice.configuration.repository import TaskRepository
 from autotune_platform.apprentice.configuration.service import TaskConfigurations
+from autotune_platform.apprentice.folding.reading import PairReading
+from autotune_platform.apprentice.folding.repository import EvidenceRepository
 from autotune_platform.apprentice.local.clients import BackendClients
 from autotune_platform.apprentice.local.exchanging import ModelServers
 from autotune_platform.apprentice.local.sagemaker import EndpointInvocations
@@ -30,6 +32,10 @@ class ApprenticeParts(GraderParts, OutboundParts):
         return Table(self.environment.apprentice_table, clients.dynamodb())
 
     @cached_property
+    def apprentice_evidence(self) -> EvidenceRepository:
+        return EvidenceRepository(self.apprentice_table)
+
+    @cached_property
     def apprentice_tasks(self) -> TaskConfigurations:
         return TaskConfigurations(
             repository=TaskRepository(self.apprentice_table),
@@ -37,6 +43,7 @@ class ApprenticeParts(GraderParts, OutboundParts):
             graders=self.graders,
             prices=Prices(),
             admit_private=self.environment.admit_private_addresses,
+            remains=self.apprentice_evidence,
         )
 
     @cached_property
@@ -58,3 +65,7 @@ class ApprenticeApiParts(ApiParts, ApprenticeParts):
     """What manages tasks of the apprentice."""
 
     environment: ApprenticeEnvironment
+
+    @cached_property
+    def apprentice_pairs(self) -> PairReading:
+        return PairReading(tasks=self.apprentice_tasks, repository=self.apprentice_evidence)

@@ -8,11 +8,12 @@ import typer
 from autotune.cli import exit_codes
 from autotune.cli.apprentice_applying import PartlyAppliedError, carry_out, make_plan
 from autotune.cli.deck_reading import text_in
-from autotune.cli.invocation import Columns, Invocation, command, note
+from autotune.cli.invocation import Columns, Invocation, command, note, page_size
 from autotune.client.apprentice_files.faults import ApprenticeFileError
 from autotune.client.apprentice_files.reading import parse_apprentice_file
+from autotune.protocol.apprentice_pairs import ApprenticeVersionPair
 from autotune.protocol.apprentice_tasks import ApprenticeTaskSummary
-from autotune.protocol.limits import MAX_APPRENTICE_CONFIGURATIONS
+from autotune.protocol.limits import MAX_APPRENTICE_CONFIGURATIONS, MAX_APPRENTICE_VERSIONS
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -24,6 +25,14 @@ _COLUMNS: Columns[ApprenticeTaskSummary] = {
     "VERSION": lambda one: one.version,
     "UPDATED": lambda one: f"{one.updated_at:%Y-%m-%d %H:%M}",
     "DESCRIPTION": lambda one: one.description,
+}
+
+_PAIRS: Columns[ApprenticeVersionPair] = {
+    "PAIR": lambda one: one.sequence,
+    "SCORE": lambda one: f"{one.score:.3f}",
+    "DRAWN": lambda one: "yes" if one.is_drawn else "no",
+    "RUN": lambda one: one.run_id,
+    "AT": lambda one: f"{one.at:%Y-%m-%d %H:%M:%S}",
 }
 
 
@@ -90,6 +99,23 @@ def show(
     fields = shown.model_dump(mode="json", by_alias=True)
     configuration = fields.pop("configuration")
     invocation.show_fields({**fields, **configuration})
+
+
+@command(app)
+def pairs(
+    invocation: Invocation,
+    name: str,
+    *,
+    version: Annotated[
+        int, typer.Option(min=1, max=MAX_APPRENTICE_VERSIONS, help="Of the small model.")
+    ],
+    limit: Annotated[int, typer.Option(min=1, help="At most this many.")] = 100,
+) -> None:
+    """List what a version's evidence is made of, newest first: how far it agreed, on which run."""
+    found = invocation.client.apprentice_tasks.pairs(
+        name, version=version, page_size=page_size(limit)
+    )
+    invocation.show_all(found, _PAIRS, limit)
 
 
 @command(app)

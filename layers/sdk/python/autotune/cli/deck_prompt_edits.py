@@ -1,5 +1,6 @@
 """``autotune decks prompt-edits``: other system prompts, answered, measured, accepted."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,7 +11,7 @@ from autotune.cli.deck_reading import text_in
 from autotune.cli.deck_runs import nano_usd
 from autotune.cli.invocation import Columns, Invocation, command, note, stop
 from autotune.cli.llm_spending import dollars
-from autotune.protocol.deck_prompt_edits import PromptEdit, PromptEffect
+from autotune.protocol.deck_prompt_edits import PromptArm, PromptEdit, PromptEffect
 
 app = typer.Typer(
     no_args_is_help=True, help="Edits of a deck's system prompt, by what a model answers under it."
@@ -29,13 +30,16 @@ _COLUMNS: Columns[PromptEdit] = {
 }
 _EFFECT_COLUMNS: Columns[PromptEffect] = {
     "GRADER": lambda one: one.grader_name,
-    "OUTCOME": lambda one: (one.insufficient_because or one.outcome).replace("_", " "),
-    "MEAN": lambda one: _delta(one),  # noqa: PLW0108 - it is made below
+    "OUTCOME": lambda one: one.outcome.replace("_", " "),
+    "MEANS": lambda one: _both(one, _mean),
+    "CHANGE": lambda one: _delta(one),  # noqa: PLW0108 - it is made below
+    "CONFIDENCE": lambda one: None if one.confidence is None else f"{one.confidence:.2%}",
     "INPUTS": lambda one: one.inputs,
-    "ANSWERED": lambda one: f"{one.old.answered}, {one.new.answered}",
+    "ANSWERED": lambda one: _both(one, lambda arm: str(arm.answered)),
     "PAIRS": lambda one: one.pairs,
-    "LABELS BEFORE": lambda one: one.old.labels,
-    "AFTER": lambda one: one.new.labels,
+    "LABELS": lambda one: _both(one, lambda arm: str(arm.labels)),
+    "UNJUDGED": lambda one: _both(one, lambda arm: str(arm.unjudged)),
+    "MISSING": lambda one: _missing(one),  # noqa: PLW0108 - so is this
 }
 
 Reason = Annotated[str | None, typer.Option(help="Why.")]
@@ -128,8 +132,23 @@ def generate(
 
 
 @command(app)
-def measure(invocation: Invocation, deck_id: str, edit_id: str) -> None:
-    """Compare the responses under both prompts by their labels; each time spends a look."""
+def measure(
+    invocation: Invocation,
+    deck_id: str,
+    edit_id: str,
+    *,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Measure without asking.")] = False,
+) -> None:
+    """Compare the responses under both prompts by their labels.
+
+    The first figures are made at the look that the run spent. Each further time with a figure
+    spends one, which makes what this deck measures later less sure; one without spends none.
+    """
+    found = invocation.client.decks.prompt_edits.get(deck_id, edit_id)
+    is_asked = not (yes or invocation.as_json) and typer.get_text_stream("stdin").isatty()
+    spends = any(one.outcome != "insufficient" for one in found.effects)
+    if spends and is_asked and not typer.confirm("Measure again, and spend a look?", err=True):
+        stop("nothing was measured", exit_codes.INCOMPLETE)
     _show(invocation, invocation.client.decks.prompt_edits.measure(deck_id, edit_id))
 
 
@@ -184,6 +203,27 @@ def _show(invocation: Invocation, found: PromptEdit) -> None:
     if found.effects:
         typer.echo()
         invocation.show_all(found.effects, _EFFECT_COLUMNS)
+
+
+def _both(effect: PromptEffect, said: Callable[[PromptArm], str]) -> str:
+    """Return what is said of the responses before and after."""
+    return f"{said(effect.old)}, {said(effect.new)}"
+
+
+def _mean(arm: PromptArm) -> str:
+    return "none" if arm.mean is None or arm.mean.value is None else f"{arm.mean.value:+.2f}"
+
+
+def _missing(effect: PromptEffect) -> str | None:
+    """Return why nothing is claimed: of the responses, or of the labels of either version."""
+    if effect.insufficient_because is not None:
+        return effect.insufficient_because.replace("_", " ")
+    of_arms = [
+        f"{name}: {arm.insufficient_because.replace('_', ' ')}"
+        for name, arm in (("before", effect.old), ("after", effect.new))
+        if arm.insufficient_because is not None
+    ]
+    return ", ".join(of_arms) or None
 
 
 def _delta(effect: PromptEffect) -> str | None:

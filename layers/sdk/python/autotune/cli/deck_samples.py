@@ -90,7 +90,7 @@ def add(
         lines = _SampleLines(file, kept, skip_invalid=skip_invalid, model=NewLabelledSample)
         kept.callback(lines.rejected.close)
         lines.check()
-        progress = kept.enter_context(CountProgress("added", len(lines.numbers)))
+        progress = kept.enter_context(CountProgress("sent", len(lines.numbers)))
         try:
             done = invocation.client.decks.samples.upload(
                 deck_id,

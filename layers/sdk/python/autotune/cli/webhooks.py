@@ -42,7 +42,8 @@ Events = Annotated[
         "grader.calibration_suspended, review.requested, ledger.batch.completed, "
         "ledger.batch.needs_operator, ledger.import.completed, "
         "ledger.connection.paused, ledger.connection.resumed, budget.exhausted, "
-        "deck.run.completed, deck.edit.measured or deck.proposal.completed; may be repeated.",
+        "deck.run.completed, deck.edit.measured, deck.proposal.completed, "
+        "model.promoted or apprentice.alarm; may be repeated.",
     ),
 ]
 

@@ -51,6 +51,7 @@ from autotune.client.summary import SummaryReport as SummaryReport
 from autotune.client.summary import VerdictSummary as VerdictSummary
 from autotune.protocol.access import CreateKeyResponse as CreateKeyResponse
 from autotune.protocol.access import Key as Key
+from autotune.protocol.apprentice_pairs import ApprenticeVersionPair as ApprenticeVersionPair
 from autotune.protocol.apprentice_tasks import (
     ApprenticeConfiguration as ApprenticeConfiguration,
 )

@@ -7,6 +7,7 @@ from autotune.client.arguments import request_of
 from autotune.client.binding import AsyncResource, ListMethod, Method, Resource
 from autotune.client.calls import Call, CallOptions, Listing, call, listing, nothing, returning
 from autotune.protocol import apprentice_tasks as wire
+from autotune.protocol.apprentice_pairs import ApprenticePairList, ApprenticeVersionPair
 
 _task = returning(wire.ApprenticeTaskResponse, lambda answer: answer.task)
 _tasks = returning(wire.ApprenticeTaskList, lambda page: (page.tasks, page.next_token))
@@ -16,6 +17,7 @@ _configuration = returning(
 _configurations = returning(
     wire.ApprenticeConfigurationList, lambda page: (page.configurations, page.next_token)
 )
+_pairs = returning(ApprenticePairList, lambda page: (page.pairs, page.next_token))
 
 
 def put_apprentice_task(
@@ -117,6 +119,30 @@ def get_apprentice_configuration(
     )
 
 
+def list_apprentice_pairs(
+    name: str, *, version: int, page_size: int | None = None, **options: Unpack[CallOptions]
+) -> Listing[ApprenticeVersionPair]:
+    """Walk through a version's pairs, newest first: what its evidence is made of.
+
+    Args:
+        version: its number.
+        page_size: pairs fetched at a time, 1 to 200.
+
+    Raises:
+        NotFoundError: there is no such task in this organisation, or it has no such version.
+    """
+    return listing(
+        "apprentice",
+        "tasks",
+        name,
+        "pairs",
+        read=_pairs,
+        page_size=page_size,
+        query={"version": str(version)},
+        **options,
+    )
+
+
 class ApprenticeTaskMethods:
     """Methods of the apprentice's tasks."""
 
@@ -126,6 +152,7 @@ class ApprenticeTaskMethods:
     delete = Method(delete_apprentice_task)
     configurations = ListMethod(list_apprentice_configurations)
     configuration = Method(get_apprentice_configuration)
+    pairs = ListMethod(list_apprentice_pairs)
 
 
 class ApprenticeTasks(ApprenticeTaskMethods, Resource):

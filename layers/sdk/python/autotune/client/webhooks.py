@@ -34,7 +34,8 @@ def create_webhook(
             ``ledger.connection.paused``,
             ``ledger.connection.resumed``, ``budget.exhausted``,
             ``deck.run.completed``, ``deck.edit.measured``,
-            ``deck.proposal.completed``; default ``all``, those of later versions too.
+            ``deck.proposal.completed``, ``model.promoted``, ``apprentice.alarm``;
+            default ``all``, those of later versions too.
 
     Raises:
         InvalidInputError: a field is out of its range; nothing was sent.

@@ -23,7 +23,9 @@ PromptOutcome = Literal["better", "worse", "no_evidence", "insufficient"]
 ``insufficient``: labels or responses are too few, so that there is no figure, and nothing is
 claimed."""
 
-PromptMissing = Literal["missing_responses", "unequal_responses", "other_model"]
+PromptMissing = Literal[
+    "missing_responses", "unequal_responses", "other_model", "fewer_labels_than_planned"
+]
 """Why responses do not suffice. ``missing_responses``: more than 5 % of the inputs are in no pair.
 ``unequal_responses``: under one prompt more are missing than chance explains. ``other_model``: in
 some pair the provider served another model under the new prompt than under the old one."""
@@ -167,7 +169,8 @@ class PromptEffect(types.ResponseModel):
         inputs: held-out inputs that were drawn, those that were deleted since among them.
         pairs: those with a response under both prompts, of which nobody said anything before.
         other_model: pairs whose two responses were served by different models of the same name.
-        insufficient_because: why responses do not suffice; of labels, each version says it.
+        insufficient_because: why responses do not suffice, or that there are fewer labels than were
+            planned; else each version says what its labels lack.
         delta: corrected mean after minus before, compared in pairs by group; null where nothing is
             claimed. ``low`` and ``high`` are its interval at ``confidence``.
     """

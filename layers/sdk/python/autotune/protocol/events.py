@@ -22,6 +22,8 @@ EventType = Literal[
     "deck.run.completed",
     "deck.edit.measured",
     "deck.proposal.completed",
+    "model.promoted",
+    "apprentice.alarm",
 ]
 """What organisations can subscribe to."""
 

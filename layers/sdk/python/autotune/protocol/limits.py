@@ -493,6 +493,10 @@ MAX_CAPTURE_REDACTIONS, MAX_CAPTURE_METADATA_NAMES = 20, 16
 MAX_APPRENTICE_TASKS, MAX_APPRENTICE_CONFIGURATIONS = 100, 500
 """Most tasks of the apprentice that an organisation has, and most configurations of one."""
 
+MAX_APPRENTICE_VERSIONS, MAX_SERVED_MODEL_CHARACTERS = 200, 500
+"""Most versions of the small model that a task ever has, and longest name of a model that is
+served."""
+
 MAX_APPRENTICE_PROMPT_CHARACTERS, MAX_APPRENTICE_PROPERTIES = 20_000, 64
 """Longest system prompt or prompt template of such a task, and most properties of its input or
 output."""

@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Sequence
+from typing import Protocol
 
 from autotune.protocol.apprentice_definition import definition_hash
 from autotune.protocol.apprentice_models import RemoteModel
@@ -39,6 +40,17 @@ from autotune_platform.runtime.retry import BUSY
 _ATTEMPTS = 8
 
 
+class TaskRemains(Protocol):
+    """What is kept of a task beside its configurations."""
+
+    def erase(self, task_id: str) -> None:
+        """Erase all of it; a repeat goes on with it.
+
+        Raises:
+            UnavailableError: the table kept something.
+        """
+
+
 @part
 class TaskConfigurations:
     """Keeps an organisation's tasks.
@@ -52,6 +64,7 @@ class TaskConfigurations:
     graders: GraderDirectory
     prices: Prices
     admit_private: bool
+    remains: TaskRemains
     clock: Clock = SYSTEM_CLOCK
 
     def put(self, caller: Caller, name: str, request: PutApprenticeTaskRequest) -> ConfiguredTask:
@@ -72,7 +85,7 @@ class TaskConfigurations:
         for _ in BUSY.attempts(_ATTEMPTS):
             before = self.repository.find(caller.organization_id, name)
             if before is not None and before.state == "deleting":
-                self.repository.erase(before)
+                self._erase(before)
                 before = None
             put = self._put(caller, name, document, before)
             if put is not None:
@@ -130,7 +143,7 @@ class TaskConfigurations:
         return self.repository.configurations(task.id, limit=limit, next_token=next_token)
 
     def delete(self, caller: Caller, name: str) -> None:
-        """Delete a task with its configurations.
+        """Delete a task with all that is kept of it.
 
         What is killed in between leaves a task that is being deleted: nobody sees it, and the next
         request that names it, to delete or to set it, goes on.
@@ -144,9 +157,13 @@ class TaskConfigurations:
             if task is None:
                 raise NotFoundError(f"no task {name}")
             if task.state == "deleting" or self.repository.mark(task):
-                self.repository.erase(task)
+                self._erase(task)
                 return
         raise UnavailableError("others are changing this task", retry_after_seconds=1)
+
+    def _erase(self, task: ApprenticeTask) -> None:
+        self.remains.erase(task.id)
+        self.repository.erase(task)
 
     def _put(
         self, caller: Caller, name: str, document: dict[str, object], before: ApprenticeTask | None

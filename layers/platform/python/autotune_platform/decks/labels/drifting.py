@@ -1,9 +1,11 @@
 """Whether a published judge still is as good as it was measured, from labels that came since.
 
 Fresh labels are of samples that are held out and were drawn, first rated after the calibration was
-measured, and judged after it by the model that it names. They are taken twenty at a time, in the
-order in which label and judgement were there: each twenty are looked at once, whatever is corrected
-later. So a judge that is as it was is suspended by one look in a hundred at most.
+measured, and judged after it by the model that it names. The samples have the system prompt that it
+was measured under, and none was generated for an edit of it: of others it predicts nothing. They
+are taken twenty at a time, in the order in which label and judgement were there: each twenty are
+looked at once, whatever is corrected later. So a judge that is as it was is suspended by one look
+in a hundred at most.
 
 Ceiling: a look reads the samples that are rated of the held-out half. Ratings that come one by one
 are counted, and each twentieth looks.
@@ -17,6 +19,7 @@ from typing import TYPE_CHECKING
 from autotune.protocol.levels import Calibration, CalibrationSuspension
 from autotune_platform.decks.grader_repository import DeckGraderRepository
 from autotune_platform.decks.labels.models import Truth
+from autotune_platform.decks.labels.of_prompt import PromptSamples
 from autotune_platform.decks.labels.repository import LabelRepository
 from autotune_platform.decks.models import DeckGrader, Drifted, Published
 from autotune_platform.decks.result_models import GraderResult
@@ -76,6 +79,7 @@ class DriftWatch:
     labels: LabelRepository
     results: ResultRepository
     graders: DeckGraderRepository
+    of_prompt: PromptSamples
     made_keeper: "Callable[[], CalibrationKeeper]"
     clock: Clock = SYSTEM_CLOCK
 
@@ -87,6 +91,8 @@ class DriftWatch:
         place = (grader.id, grader.published.version, sample_id)
         result = self.results.first([place]).get(place)
         if result is None or not _is_fresh(result, calibration):
+            return
+        if not self._of_its_prompt(grader, grader.published, [sample_id]):
             return
         since = calibration.measured_at
         if self.labels.count_fresh(grader, since) >= DRIFT_LABELS:
@@ -182,8 +188,18 @@ class DriftWatch:
             for one in self.labels.truths(grader.id, split="holdout", rated_after=since)
             if one.counts and one.state == "settled"
         ]
+        same = self._of_its_prompt(grader, published, [one.sample_id for one in truths])
+        truths = [one for one in truths if one.sample_id in same]
         places = ((grader.id, published.version, one.sample_id) for one in truths)
         return fresh_labels(truths, self.results.first(places), published)
+
+    def _of_its_prompt(
+        self, grader: DeckGrader, published: Published, sample_ids: Iterable[str]
+    ) -> set[str]:
+        """Return those of some samples that have the prompt which was published with."""
+        return self.of_prompt.among(
+            grader.organization_id, grader.deck_id, published.deck_version, sample_ids
+        )
 
 
 def watched(published: Published | None) -> Calibration | None:
@@ -198,7 +214,7 @@ def fresh_labels(
     """Return the labels that a published calibration is held against, in order.
 
     Args:
-        truths: settled ones of drawn samples that are held out.
+        truths: settled ones of drawn samples that are held out, and have its system prompt.
         results: what the published version said of them first.
     """
     calibration = published.calibration

@@ -48,6 +48,8 @@ class PromptSamples:
         """Return the ids of those samples that have the prompt of a version, no generated ones."""
         some = [one for one in samples if one.prompt_edit_id is None]
         numbers = {version, *(one.deck_version for one in some)}
+        if len(numbers) == 1:
+            return {one.id for one in some}
         hashes = {
             number: prompt_hash(organization_id, text)
             for number, text in self.decks.prompts(deck_id, numbers).items()

@@ -216,9 +216,12 @@ class PromptMeasuring:
             outcome="insufficient",
             insufficient_because=because,
         )
-        is_reached = compared.stage > 0 and all(one.labels.is_sufficient for one in means)
-        if because is not None or not is_reached:
+        suffices = all(one.labels.is_sufficient for one in means)
+        if because is not None or not suffices:
             return shown
+        if compared.stage == 0:
+            early: wire.PromptMissing = "fewer_labels_than_planned"
+            return shown.model_copy(update={"insufficient_because": early})
         change = corrected_difference(
             (old.labelled, old.unlabelled), (new.labelled, new.unlabelled), confidence=confidence
         )

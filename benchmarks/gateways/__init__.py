@@ -1,0 +1,1 @@
+"""Gateways to language models before one fake of a provider: ours, and LiteLLM's proxy."""

@@ -1,0 +1,95 @@
+"""A version's evidence with some more pairs: pure, so that whoever stores it may try again."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from autotune_platform.apprentice.evidence import Evidence, Rules
+from autotune_platform.apprentice.folding.models import StoredEvidence, window_json
+from autotune_platform.apprentice.pairs import Pair
+from autotune_platform.apprentice.window import FEWEST_FRESH, WindowSettings, figures
+
+AlarmKind = Literal["alarm", "emergency"]
+
+
+@dataclass(frozen=True)
+class Raised:
+    """An alarm, or an emergency, and the pair that raised it."""
+
+    kind: AlarmKind
+    pair: Pair
+
+
+@dataclass
+class Advance:
+    """Folds pairs one after the other, and notes what they raise.
+
+    Attributes:
+        evidence: after the pairs so far.
+        tail: the last drawn pairs, of which the window has a say.
+        raised: alarms of a version that had graduated, and emergencies.
+    """
+
+    rules: Rules
+    window: WindowSettings
+    evidence: Evidence = field(default_factory=Evidence)
+    tail: list[Pair] = field(default_factory=list)
+    raised: list[Raised] = field(default_factory=list)
+
+    def add(self, pair: Pair) -> None:
+        """Fold one more pair.
+
+        A version in shadow that is not good enough raises one alarm after the other: these take
+        nothing from anybody, and are not noted.
+        """
+        before = self.evidence
+        self.evidence = before.fold(pair, self.rules)
+        if pair.is_drawn:
+            self.tail.append(pair)
+        if self.evidence.alarmed_at != before.alarmed_at and before.graduated_at is not None:
+            self.raised.append(Raised("alarm", pair))
+        if self.evidence.emergency_at != before.emergency_at:
+            self.raised.append(Raised("emergency", pair))
+
+    def trim(self) -> None:
+        """Forget pairs that have no say in the window any more."""
+        del self.tail[: -self.window.pairs_needed]
+
+
+def rebuilt(pairs: Iterable[Pair], rules: Rules, window: WindowSettings) -> Advance:
+    """Return what all pairs of a version come to, in the order of their sequence."""
+    advance = Advance(rules, window)
+    for pair in pairs:
+        advance.add(pair)
+        if len(advance.tail) > 2 * window.pairs_needed:
+            advance.trim()
+    advance.trim()
+    return advance
+
+
+def written(
+    before: StoredEvidence, advance: Advance, *, configuration_version: int
+) -> StoredEvidence:
+    """Return what is to be stored of a version: its figures follow from its pairs alone.
+
+    The window is that of the time of its latest pair.
+    """
+    tail = advance.tail[-advance.window.pairs_needed :]
+    latest = max((pair.at for pair in tail), default=0.0)
+    shown = figures(tail, latest, advance.window)
+    return before.model_copy(
+        update={
+            "configuration_version": configuration_version,
+            "sequence": advance.evidence.sequence,
+            "revision": before.revision + 1,
+            "state": advance.evidence.to_json(advance.rules),
+            "window": window_json(shown),
+            "stale_at": stale_at(tail, advance.window),
+        }
+    )
+
+
+def stale_at(tail: Sequence[Pair], window: WindowSettings) -> float:
+    """Return until when twenty pairs are young enough, Unix seconds; 0 where there are fewer."""
+    youngest = sorted((pair.at for pair in tail), reverse=True)[:FEWEST_FRESH]
+    return youngest[-1] + window.max_age_seconds if len(youngest) == FEWEST_FRESH else 0.0

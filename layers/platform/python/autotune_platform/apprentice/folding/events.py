@@ -1,0 +1,54 @@
+"""Events of a version: that it serves, and that it no longer may."""
+
+from datetime import UTC, datetime
+
+from autotune.protocol.apprentice_events import ApprenticeAlarm, ModelPromoted
+from autotune.protocol.ids import derived_id
+from autotune_platform.apprentice.configuration.models import ApprenticeTask
+from autotune_platform.apprentice.evidence import Evidence
+from autotune_platform.apprentice.folding.advancing import Raised
+from autotune_platform.apprentice.folding.models import StoredEvidence
+from autotune_platform.webhooks.models import Event
+
+
+def alarm_raised(task: ApprenticeTask, after: StoredEvidence, raised: Raised) -> Event:
+    """Return the event ``apprentice.alarm`` of an alarm or an emergency."""
+    data = ApprenticeAlarm(
+        task_id=task.id,
+        task_name=task.name,
+        version=after.version,
+        kind=raised.kind,
+        sequence=raised.pair.sequence,
+        mean_agreement=after.figures(raised.pair.at).mean,
+        raised_at=datetime.fromtimestamp(raised.pair.at, UTC),
+    )
+    place = (task.id, str(after.version), raised.kind, str(raised.pair.sequence))
+    return Event(
+        id=derived_id("evt", "apprentice.alarm", *place),
+        type="apprentice.alarm",
+        organization_id=task.organization_id,
+        occurred_at=data.raised_at,
+        data=data.model_dump(mode="json", by_alias=True),
+    )
+
+
+def model_promoted(
+    task: ApprenticeTask, stored: StoredEvidence, evidence: Evidence, *, at: datetime
+) -> Event:
+    """Return the event ``model.promoted`` of a version that serves from now on."""
+    data = ModelPromoted(
+        task_id=task.id,
+        task_name=task.name,
+        version=stored.version,
+        pairs=evidence.pairs,
+        mean_agreement=stored.figures(at.timestamp()).mean,
+        promoted_at=at,
+    )
+    place = (task.id, str(stored.version), str(stored.told_promotion))
+    return Event(
+        id=derived_id("evt", "model.promoted", *place),
+        type="model.promoted",
+        organization_id=task.organization_id,
+        occurred_at=at,
+        data=data.model_dump(mode="json", by_alias=True),
+    )

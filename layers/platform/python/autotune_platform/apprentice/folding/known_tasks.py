@@ -1,0 +1,83 @@
+"""Tasks, their rules and their versions, as whoever folds reads them."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from autotune_platform.apprentice.configuration.models import ApprenticeTask
+from autotune_platform.apprentice.configuration.repository import TaskRepository
+from autotune_platform.apprentice.evidence import Rules
+from autotune_platform.apprentice.folding.repository import EvidenceRepository
+from autotune_platform.apprentice.folding.settings import rules_of, window_of
+from autotune_platform.apprentice.folding.versions import KnownVersion, attempts, known_versions
+from autotune_platform.apprentice.window import WindowSettings
+
+_REMEMBERED = 100
+
+
+@dataclass(frozen=True)
+class KnownTask:
+    """A task with its present rules."""
+
+    task: ApprenticeTask
+    document: Mapping[str, Any]
+    versions: Mapping[int, KnownVersion]
+
+    def rules(self, version: int) -> Rules:
+        """Return by what a version is judged."""
+        return rules_of(self.document, attempt=attempts(self.versions.values())[version])
+
+    @property
+    def window(self) -> WindowSettings:
+        """What the window is."""
+        return window_of(self.document)
+
+
+class KnownTasks:
+    """Reads tasks; of what never changes, each process remembers some."""
+
+    def __init__(self, tasks: TaskRepository, evidence: EvidenceRepository) -> None:
+        self._tasks = tasks
+        self._evidence = evidence
+        self._documents: dict[tuple[str, int], Mapping[str, Any]] = {}
+        self._versions: dict[str, Mapping[int, KnownVersion]] = {}
+
+    def get(
+        self, organization_id: str, name: str, task_id: str, *, versions: Iterable[int]
+    ) -> KnownTask | None:
+        """Return a task as it is now; None where it is being deleted, or another has its name.
+
+        Args:
+            versions: numbers that have to be known.
+        """
+        task = self._tasks.find(organization_id, name)
+        if task is None or task.id != task_id or task.state != "kept":
+            return None
+        document = self._document(task)
+        if document is None:
+            return None
+        known = self._versions.get(task_id, {})
+        if not known.keys() >= set(versions):
+            known = known_versions(self._evidence.version_items(task_id))
+            self._remember(self._versions, task_id, known)
+        return KnownTask(task, document, known)
+
+    def forget_versions(self, task_id: str) -> None:
+        """Have the task's versions read anew."""
+        self._versions.pop(task_id, None)
+
+    def _document(self, task: ApprenticeTask) -> Mapping[str, Any] | None:
+        key = (task.id, task.version)
+        if key not in self._documents:
+            found = self._tasks.configuration(*key)
+            if found is None:
+                return None
+            self._remember(self._documents, key, found.document)
+        return self._documents[key]
+
+    @staticmethod
+    def _remember(known: dict[Any, Any], key: Any, value: Any) -> None:
+        known.pop(key, None)
+        known[key] = value
+        while len(known) > _REMEMBERED:
+            del known[next(iter(known))]

@@ -1,0 +1,131 @@
+"""What is stored of a version's evidence, and of a day."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from autotune_platform.apprentice.evidence import Evidence, Rules
+from autotune_platform.apprentice.window import WindowFigures
+from autotune_platform.runtime.frozen_model import FrozenModel
+
+
+class StoredEvidence(FrozenModel):
+    """The cache of a version's pairs.
+
+    Attributes:
+        configuration_version: by whose rules it was folded.
+        sequence: the last pair that was folded.
+        revision: how often it was written; whoever writes it requires what it read.
+        state: the evidence, with its rules, as JSON.
+        window: figures of the last pairs, as JSON.
+        stale_at: until when twenty pairs are young enough, Unix seconds; 0 where they never were.
+        told_alarm: the pair of the last alarm that was published; 0 before.
+        told_emergency: whether an emergency was.
+        told_promotion: the pair after which the canary was passed of the last promotion that was.
+    """
+
+    organization_id: str
+    task_id: str
+    task_name: str
+    version: int
+    definition_hash: str
+    configuration_version: int
+    sequence: int = 0
+    revision: int = 0
+    state: str
+    window: str
+    stale_at: float = 0.0
+    told_alarm: int = 0
+    told_emergency: bool = False
+    told_promotion: int | None = None
+
+    def evidence(self, rules: Rules) -> Evidence:
+        """Return the evidence.
+
+        Raises:
+            UnusableEvidenceError: it was folded by other rules, or is damaged.
+        """
+        return Evidence.from_json(self.state, rules)
+
+    def figures(self, now: float) -> WindowFigures:
+        """Return the window's figures at a time: as of its last pair, but for its being stale."""
+        stored = WindowFigures(**json.loads(self.window))
+        return WindowFigures(**{**asdict(stored), "is_stale": now > self.stale_at})
+
+
+def window_json(figures: WindowFigures) -> str:
+    """Return figures as JSON; floats are written so that the same are read."""
+    return json.dumps(asdict(figures), allow_nan=False, separators=(",", ":"))
+
+
+class StoredPair(FrozenModel):
+    """A pair at its place among those of its version; it never changes."""
+
+    task_id: str
+    organization_id: str
+    version: int
+    sequence: int
+    run_id: str
+    score: float
+    is_drawn: bool
+    at: float
+
+
+@dataclass(frozen=True)
+class VersionDay:
+    """Drawn pairs of a version's runs of a day, and the sum of their scores in millionths."""
+
+    pairs: int = 0
+    agreement: int = 0
+
+
+@dataclass(frozen=True)
+class DayCounts:
+    """Counts of the runs that were created on a UTC day; money in nano-USD.
+
+    Attributes:
+        begun: all of them.
+        examples: answers of the paid model that are examples of their definition.
+        cost_answers: what the paid model's answers cost their callers.
+        cost_checks: what checks of local answers cost, and what taught a version in shadow.
+        cost_lost: what calls cost that gave nobody an answer.
+        versions: by number.
+    """
+
+    day: str
+    begun: int = 0
+    local: int = 0
+    remote: int = 0
+    refused: int = 0
+    failed: int = 0
+    escalated: int = 0
+    unmonitored: int = 0
+    examples: int = 0
+    checks_done: int = 0
+    checks_skipped: int = 0
+    checks_failed: int = 0
+    cost_answers: int = 0
+    cost_checks: int = 0
+    cost_lost: int = 0
+    versions: Mapping[int, VersionDay] = field(default_factory=dict)
+
+    @property
+    def pending(self) -> int:
+        """Runs that have begun and not ended."""
+        return self.begun - self.local - self.remote - self.refused - self.failed
+
+    @classmethod
+    def from_item(cls, day: str, item: Mapping[str, Any]) -> "DayCounts":
+        """Return the counts that an item has."""
+        numbers = {
+            name: item[name] for name in cls.__dataclass_fields__ if isinstance(item.get(name), int)
+        }
+        versions = {
+            int(name.removeprefix("pairs#")): VersionDay(
+                pairs, item.get(f"agreement#{name.removeprefix('pairs#')}", 0)
+            )
+            for name, pairs in item.items()
+            if name.startswith("pairs#")
+        }
+        return cls(**{**numbers, "day": day, "versions": versions})

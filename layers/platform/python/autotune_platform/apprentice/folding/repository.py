@@ -1,0 +1,285 @@
+"""Where evidence, pairs and counts are stored."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from uuid import uuid4
+
+from autotune_platform.apprentice.configuration.items import TASK, tasks_of
+from autotune_platform.apprentice.configuration.models import ApprenticeTask
+from autotune_platform.apprentice.folding.items import (
+    DAY,
+    EVIDENCE,
+    EXAMPLES_COUNTED,
+    VERSION,
+    day_key,
+    entry_key,
+    evidence_key,
+    examples_key,
+    pair_key,
+    pairs_of,
+)
+from autotune_platform.apprentice.folding.models import DayCounts, StoredEvidence, StoredPair
+from autotune_platform.apprentice.pairs import Pair
+from autotune_platform.apprentice.runs.items import RUN, attributes_of, runs_of
+from autotune_platform.apprentice.runs.models import Run
+from autotune_platform.storage.counting import Addition, Canceled, Check
+from autotune_platform.storage.cursors import decode_cursor, encode_cursor, invalid_cursor
+from autotune_platform.storage.due_index import OPEN_SHARD, DueIndex
+from autotune_platform.storage.item_format import Item
+from autotune_platform.storage.table import Key, Table
+from autotune_platform.webhooks.models import Event
+from autotune_platform.webhooks.outbox import outbox_addition
+
+OPEN_SHARDS = 4
+"""Over how many partitions of the index open entries are spread; it may be raised."""
+
+_NOT_LISTED = {"input", "local_output", "shadow_output", "counted", "check_counted"}
+_STANDING = ("state", "check")
+_LAST_OF_TASK = "version#~"
+"""Behind all that ``about`` reads: evidence, examples and versions, in the order of their keys."""
+
+
+class EvidenceRepository:
+    """Evidence, pairs, counts and lists of runs, in the ``apprentice`` table."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def about(self, task_id: str) -> list[Item]:
+        """Return evidence, numbers of examples and versions of a task, in one query."""
+        return list(self._table.items(task_id, between=("sk", EVIDENCE, _LAST_OF_TASK)))
+
+    def find(self, task_id: str, versions: Iterable[int]) -> dict[int, StoredEvidence]:
+        """Return what is stored of versions, by number."""
+        items = self._table.get_many((task_id, evidence_key(number)) for number in versions)
+        found = [StoredEvidence.model_validate(item) for item in items.values()]
+        return {one.version: one for one in found}
+
+    def all_of(self, task_id: str) -> list[StoredEvidence]:
+        """Return what is stored of a task's versions, by number."""
+        items = self._table.items(task_id, starting=EVIDENCE)
+        return [StoredEvidence.model_validate(item) for item in items]
+
+    def version_items(self, task_id: str) -> list[Item]:
+        """Return the items of a task's versions, in their order."""
+        return list(self._table.items(task_id, starting=VERSION))
+
+    def has_version(self, task_id: str, number: int) -> bool:
+        """Return whether a task has a version of this number."""
+        return self._table.get(task_id, f"{VERSION}{number:06d}") is not None
+
+    def entries(self, runs: Sequence[Run]) -> dict[str, Item]:
+        """Return what was counted of runs, by their ids; those of which nothing was are left out.
+
+        Each is read anew, and consistently.
+        """
+        keys = {run.id: _entry(run) for run in runs}
+        found = self._table.get_many(keys.values())
+        return {run_id: found[key] for run_id, key in keys.items() if key in found}
+
+    def write(self, writes: Sequence[Addition | Check]) -> Canceled | None:
+        """Do all writes or none; return why nothing was written, None where all was."""
+        return self._table.write_together(writes, token=uuid4().hex)
+
+    def kept(self, task: ApprenticeTask) -> Check:
+        """Return the check that a task is not being deleted, and that its rules are as they were.
+
+        Of whoever writes about a deleted task, nothing would ever be erased.
+        """
+        standing: dict[str, int | str | bool | None] = {
+            "id": task.id,
+            "state": "kept",
+            "version": task.version,
+        }
+        return Check(
+            table=self._table.name,
+            pk=tasks_of(task.organization_id),
+            sk=TASK + task.name,
+            only_if=standing,
+        )
+
+    def entry(self, run: Run, *, before: Mapping[str, object], counted: Item) -> Addition:
+        """Return what lists a run, and says what was counted of it.
+
+        Args:
+            before: its entry as it was read; empty where there was none.
+            counted: what is counted of it from now on.
+        """
+        pk, sk = _entry(run)
+        attributes = {
+            name: value for name, value in attributes_of(run).items() if name not in _NOT_LISTED
+        }
+        # What is counted takes the place of the run's own attributes of these names.
+        changes = {**attributes, "pairs_counted": counted["pairs"], **_of_example(counted)}
+        is_open = not run.has_ended or run.check == "due"
+        if is_open:
+            changes |= DueIndex.opened_in(run.id, run.deadline_at, shards=OPEN_SHARDS)
+        gone = () if is_open else (OPEN_SHARD, "due_at")
+        return Addition(
+            table=self._table.name,
+            pk=pk,
+            sk=sk,
+            changes=changes,
+            remove=gone,
+            only_if={name: before.get(name) for name in _STANDING},  # type: ignore[misc]
+        )
+
+    def pair(self, task: ApprenticeTask, version: int, pair: Pair, run_id: str) -> Addition:
+        """Return what stores a pair at its place."""
+        return Addition(
+            table=self._table.name,
+            pk=pairs_of(task.id, version),
+            sk=pair_key(pair.sequence),
+            changes={
+                "task_id": task.id,
+                "organization_id": task.organization_id,
+                "version": version,
+                "sequence": pair.sequence,
+                "run_id": run_id,
+                "score": pair.score,
+                "is_drawn": pair.is_drawn,
+                "at": pair.at,
+            },
+            only_if={"sequence": None},
+        )
+
+    def evidence(self, after: StoredEvidence, *, revision: int) -> Addition:
+        """Return what stores evidence, if it is as it was read.
+
+        Args:
+            after: what is stored.
+            revision: what was read; 0 where nothing was.
+        """
+        return Addition(
+            table=self._table.name,
+            pk=after.task_id,
+            sk=evidence_key(after.version),
+            changes=after.model_dump(mode="json", exclude_none=True),
+            remove=() if after.told_promotion is not None else ("told_promotion",),
+            only_if={"revision": revision or None},
+        )
+
+    def counts(self, task: ApprenticeTask, day: str, numbers: Mapping[str, int]) -> Addition:
+        """Return what adds to the counts of a day."""
+        return Addition(
+            table=self._table.name,
+            pk=task.id,
+            sk=day_key(day),
+            numbers=numbers,
+            changes={"organization_id": task.organization_id},
+        )
+
+    def examples(self, task: ApprenticeTask, definition_hash: str, by: int) -> Addition:
+        """Return what adds to the number of a definition's examples."""
+        return Addition(
+            table=self._table.name,
+            pk=task.id,
+            sk=examples_key(definition_hash),
+            numbers={EXAMPLES_COUNTED: by},
+            changes={"organization_id": task.organization_id},
+        )
+
+    def event(self, task: ApprenticeTask, event: Event) -> Addition:
+        """Return what has an event published."""
+        return outbox_addition(event, table=self._table.name, pk=task.id)
+
+    def pairs(self, task_id: str, version: int, *, after: int = 0) -> Iterator[Pair]:
+        """Yield a version's pairs behind a sequence number, in their order."""
+        behind = ("sk", pair_key(after + 1), pair_key(10**10 - 1))
+        for item in self._table.items(pairs_of(task_id, version), between=behind):
+            yield _pair(item)
+
+    def latest_pairs(self, task_id: str, version: int, *, through: int) -> Iterator[list[Pair]]:
+        """Yield pages of a version's pairs up to a sequence number, newest first."""
+        until = ("sk", pair_key(1), pair_key(through))
+        for page in self._table.pages(
+            pairs_of(task_id, version), between=until, newest_first=True, limit=1_000
+        ):
+            yield [_pair(item) for item in page.items]
+
+    def page_of_pairs(
+        self, task_id: str, version: int, *, limit: int, next_token: str | None
+    ) -> tuple[list[StoredPair], str | None]:
+        """Return a page of a version's pairs, newest first.
+
+        Raises:
+            InvalidRequestError: ``next_token`` is not from this list.
+        """
+        pk = pairs_of(task_id, version)
+        after = None
+        if next_token is not None:
+            of_version, last = decode_cursor(next_token, parts=2)
+            is_place = last.isascii() and last.isdecimal() and len(last) == len(pair_key(0))
+            if of_version != str(version) or not is_place:
+                raise invalid_cursor()
+            after = {"pk": pk, "sk": last}
+        page = self._table.query(pk, newest_first=True, limit=limit, after=after)
+        token = encode_cursor(str(version), page.last_key["sk"]) if page.last_key else None
+        return [StoredPair.model_validate(item) for item in page.items], token
+
+    def days(self, task_id: str, first: str, last: str) -> list[DayCounts]:
+        """Return the counts of those days from ``first`` to ``last`` that have any, in order."""
+        items = self._table.items(task_id, between=("sk", day_key(first), day_key(last)))
+        return [DayCounts.from_item(item["sk"].removeprefix(DAY), item) for item in items]
+
+    def examples_of(self, task_id: str, definition_hash: str) -> int:
+        """Return how many examples there are of a definition."""
+        item = self._table.get(task_id, examples_key(definition_hash)) or {}
+        return int(item.get(EXAMPLES_COUNTED, 0))
+
+    def erase(self, task_id: str) -> None:
+        """Erase all that is kept of a task but its configurations; a repeat goes on with it.
+
+        Raises:
+            UnavailableError: the table kept something.
+        """
+        self._table.delete_many(self._kept_of(task_id))
+
+    def _kept_of(self, task_id: str) -> Iterator[Key]:
+        """Yield keys, those that lead to others behind them."""
+        about = self.about(task_id)
+        for item in about:
+            if item["sk"].startswith(EVIDENCE):
+                of_version = pairs_of(task_id, item["version"])
+                for pair in self._table.items(of_version, attributes=("pk", "sk")):
+                    yield pair["pk"], pair["sk"]
+        for day in self._table.items(task_id, starting=DAY, attributes=("pk", "sk")):
+            of_day = runs_of(task_id, day["sk"].removeprefix(DAY))
+            for entry in self._table.items(of_day, attributes=("pk", "sk", "id")):
+                yield entry["id"], RUN
+                yield entry["pk"], entry["sk"]
+            yield day["pk"], day["sk"]
+        for item in about:
+            yield item["pk"], item["sk"]
+
+
+def counted_of(entry: Mapping[str, object]) -> dict[str, object]:
+    """Return what an entry says was counted of its run; empty where there is none."""
+    if not entry:
+        return {}
+    return {
+        "state": entry["state"],
+        "check": entry["check"],
+        "pairs": entry["pairs_counted"],
+        "example": entry["example_counted"],
+        "cost_nano_usd": entry["cost_counted"],
+    }
+
+
+def _of_example(counted: Item) -> Item:
+    return {
+        "example_counted": counted["example"],
+        "cost_counted": counted["cost_nano_usd"],
+    }
+
+
+def _entry(run: Run) -> Key:
+    return runs_of(run.task_id, run.day), entry_key(run)
+
+
+def _pair(item: Mapping[str, object]) -> Pair:
+    return Pair(
+        sequence=item["sequence"],  # type: ignore[arg-type]
+        score=item["score"],  # type: ignore[arg-type]
+        is_drawn=item["is_drawn"],  # type: ignore[arg-type]
+        at=item["at"],  # type: ignore[arg-type]
+    )

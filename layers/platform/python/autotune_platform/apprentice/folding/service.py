@@ -1,0 +1,272 @@
+"""Counts runs, and folds what they show into evidence: each once, in one transaction.
+
+The transaction has the entry of each run in the list of its day, the counts of the day, the pairs
+at their places, the evidence of their versions, the number of examples, and what is to be
+published. An entry says what was counted of its run; evidence has a revision. Both are required to
+be as they were read. So records of the stream that come twice, late or out of order change nothing
+twice, and whoever is killed leaves all of it to be done, or nothing.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from autotune_platform.apprentice.evidence import UnusableEvidenceError
+from autotune_platform.apprentice.folding.advancing import Advance, rebuilt, written
+from autotune_platform.apprentice.folding.events import alarm_raised, model_promoted
+from autotune_platform.apprentice.folding.known_tasks import KnownTask, KnownTasks
+from autotune_platform.apprentice.folding.models import StoredEvidence
+from autotune_platform.apprentice.folding.repository import EvidenceRepository, counted_of
+from autotune_platform.apprentice.folding.tails import Tails
+from autotune_platform.apprentice.folding.tallies import (
+    CHECKS_ENDED,
+    entry_of,
+    is_new_example,
+    new_pairs,
+    of_run,
+)
+from autotune_platform.apprentice.pairs import Pair
+from autotune_platform.apprentice.phases import Stage
+from autotune_platform.apprentice.runs.models import Run
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
+from autotune_platform.runtime.errors import UnavailableError
+from autotune_platform.runtime.parts import part
+from autotune_platform.runtime.retry import BUSY
+from autotune_platform.storage.counting import Addition, Check
+from autotune_platform.storage.item_format import Item
+
+_ATTEMPTS = 12
+_MOST_WRITES = 80
+"""Of a transaction's hundred, without events: an alarm takes more pairs than fit."""
+_LEAST_SCORE = 1e-128
+"""What is nearer to 0 is stored as 0, and has to be folded as that."""
+
+
+@part
+class RunFolding:
+    """Counts runs and folds their pairs."""
+
+    repository: EvidenceRepository
+    tasks: KnownTasks
+    tails: Tails
+    clock: Clock = SYSTEM_CLOCK
+
+    def count(self, runs: Iterable[Run]) -> None:
+        """Count runs as far as they have come; what was counted before changes nothing.
+
+        Raises:
+            UnavailableError: others kept writing the same items. Count all of them again.
+        """
+        by_task: dict[tuple[str, str, str], list[Run]] = defaultdict(list)
+        for run in _furthest(runs):
+            by_task[run.organization_id, run.task_name, run.task_id].append(run)
+        for (organization_id, name, task_id), own in by_task.items():
+            for some in _portions(own):
+                self._count(organization_id, name, task_id, some)
+
+    def refold(self, task_id: str) -> None:
+        """Fold all versions' pairs anew whose evidence is of other rules than the task's present.
+
+        A version that serves by now is published.
+
+        Raises:
+            UnavailableError: as ``count``.
+        """
+        for stored in self.repository.all_of(task_id):
+            self._again(stored)
+
+    def _again(self, stored: StoredEvidence) -> None:
+        task_id, number = stored.task_id, stored.version
+        for _ in BUSY.attempts(_ATTEMPTS):
+            self.tasks.forget_versions(task_id)
+            known = self.tasks.get(
+                stored.organization_id, stored.task_name, task_id, versions=[number]
+            )
+            before = self.repository.find(task_id, [number]).get(number)
+            if known is None or before is None or number not in known.versions:
+                return
+            if self._is_refolded(known, before):
+                return
+        raise UnavailableError("others fold the same pairs", retry_after_seconds=1)
+
+    def _is_refolded(self, known: KnownTask, before: StoredEvidence) -> bool:
+        """Store evidence of present rules; return False where others wrote it meanwhile."""
+        advance = self._advance(known, before)
+        writes, after = self._told(known, before, advance)
+        if after.model_copy(update={"revision": before.revision}) == before:
+            return True
+        return self.repository.write([self.repository.kept(known.task), *writes]) is None
+
+    def _count(self, organization_id: str, name: str, task_id: str, runs: Sequence[Run]) -> None:
+        wanted = {pair.version for run in runs for pair in run.pairs}
+        for _ in BUSY.attempts(_ATTEMPTS):
+            known = self.tasks.get(organization_id, name, task_id, versions=wanted)
+            if known is None:
+                return  # it is being deleted, and its runs with it
+            entries = self.repository.entries(runs)
+            due = [run for run in runs if _is_news(run, entries.get(run.id, {}))]
+            if not due or self._is_counted(known, due, entries):
+                return
+        raise UnavailableError("others count runs of the same task", retry_after_seconds=1)
+
+    def _is_counted(
+        self, known: KnownTask, runs: Sequence[Run], entries: Mapping[str, Item]
+    ) -> bool:
+        """Write all that runs add; return False where something was not as it was read."""
+        days: dict[str, Counter[str]] = defaultdict(Counter)
+        examples: Counter[str] = Counter()
+        writes: list[Addition | Check] = [self.repository.kept(known.task)]
+        news: list[tuple[Run, Sequence[int]]] = []
+        for run in runs:
+            entry = entries.get(run.id, {})
+            counted = counted_of(entry)
+            days[run.day] += of_run(run, counted)
+            examples[run.definition_hash] += is_new_example(run, counted)
+            writes.append(self.repository.entry(run, before=entry, counted=entry_of(run)))
+            news.append((run, [len(run.pairs) - len(new_pairs(run, counted)), len(run.pairs)]))
+        for day, tally in days.items():
+            writes.append(self.repository.counts(known.task, day, tally))
+        for definition_hash, by in examples.items():
+            if by:
+                writes.append(self.repository.examples(known.task, definition_hash, by))
+        folded, advances = self._fold(known, news)
+        if self.repository.write([*writes, *folded]) is not None:
+            return False
+        for number, advance in advances.items():
+            through = advance.evidence.sequence
+            self.tails.keep(
+                known.task.id, number, through=through, pairs=advance.tail, window=advance.window
+            )
+        return True
+
+    def _fold(
+        self, known: KnownTask, news: Sequence[tuple[Run, Sequence[int]]]
+    ) -> tuple[list[Addition], dict[int, Advance]]:
+        """Return what stores the pairs of runs, and the evidence after them."""
+        versions = {
+            pair.version
+            for run, (first, last) in news
+            for pair in run.pairs[first:last]
+            if pair.version in known.versions
+        }
+        stored = self.repository.find(known.task.id, versions)
+        before = {number: stored.get(number) or _nothing(known, number) for number in versions}
+        advances = {number: self._advance(known, before[number]) for number in versions}
+        writes: list[Addition] = []
+        for run, (first, last) in news:
+            for one in run.pairs[first:last]:
+                advance = advances.get(one.version)
+                if advance is None:
+                    continue
+                pair = Pair(
+                    sequence=advance.evidence.sequence + 1,
+                    score=one.score if one.score > _LEAST_SCORE else 0.0,
+                    is_drawn=one.is_drawn,
+                    at=(run.ended_at or run.created_at).timestamp(),
+                )
+                advance.add(pair)
+                writes.append(self.repository.pair(known.task, one.version, pair, run.id))
+        for number, advance in advances.items():
+            told, _ = self._told(known, before[number], advance)
+            writes += told
+        return writes, advances
+
+    def _advance(self, known: KnownTask, before: StoredEvidence) -> Advance:
+        """Return what is known of a version before its next pair, by the present rules."""
+        rules, window = known.rules(before.version), known.window
+        task_id, number = known.task.id, before.version
+        if before.sequence == 0:
+            return Advance(rules, window)
+        try:
+            evidence = before.evidence(rules)
+        except UnusableEvidenceError:
+            pairs = self.repository.pairs(task_id, number)
+            advance = rebuilt(
+                (pair for pair in pairs if pair.sequence <= before.sequence), rules, window
+            )
+            # Nobody is told of an alarm that was none when it happened; an emergency still holds.
+            is_told = before.told_emergency
+            advance.raised = [one for one in advance.raised if one.kind != "alarm" and not is_told]
+            return advance
+        tail = self.tails.get(task_id, number, through=before.sequence, window=window)
+        return Advance(rules, window, evidence, tail)
+
+    def _told(
+        self, known: KnownTask, before: StoredEvidence, advance: Advance
+    ) -> tuple[list[Addition], StoredEvidence]:
+        """Return what stores evidence with the events that follow from it."""
+        task, evidence = known.task, advance.evidence
+        after = written(before, advance, configuration_version=task.version)
+        alarms = [one for one in advance.raised if one.kind == "alarm"]
+        events = [alarm_raised(task, after, one) for one in advance.raised]
+        version = known.versions[before.version].with_evidence(evidence)
+        told_promotion = before.told_promotion
+        if version.stage is Stage.SERVES and version.canary_at != told_promotion:
+            told_promotion = version.canary_at
+        after = after.model_copy(
+            update={
+                "told_alarm": alarms[-1].pair.sequence if alarms else before.told_alarm,
+                "told_emergency": evidence.emergency_at is not None,
+                "told_promotion": told_promotion,
+            }
+        )
+        if told_promotion != before.told_promotion:
+            events.append(model_promoted(task, after, evidence, at=self.clock.now()))
+        writes = [self.repository.event(task, event) for event in events]
+        return [self.repository.evidence(after, revision=before.revision), *writes], after
+
+
+def _nothing(known: KnownTask, number: int) -> StoredEvidence:
+    return StoredEvidence(
+        organization_id=known.task.organization_id,
+        task_id=known.task.id,
+        task_name=known.task.name,
+        version=number,
+        definition_hash=known.versions[number].definition_hash,
+        configuration_version=known.task.version,
+        state="",
+        window="",
+    )
+
+
+def _is_news(run: Run, entry: Mapping[str, object]) -> bool:
+    """Return whether a run has come further than what was counted of it."""
+    counted = counted_of(entry)
+    if not counted or (run.has_ended and counted["state"] == "pending"):
+        return True
+    return run.has_ended and run.check != counted["check"] and counted["check"] in ("none", "due")
+
+
+def _furthest(runs: Iterable[Run]) -> list[Run]:
+    """Return each run once, as far as any record of it has come."""
+    found: dict[str, Run] = {}
+    for run in runs:
+        known = found.get(run.id)
+        if known is None or _progress(run) >= _progress(known):
+            found[run.id] = run
+    return list(found.values())
+
+
+def _progress(run: Run) -> tuple[bool, bool]:
+    return run.has_ended, run.has_ended and run.check in CHECKS_ENDED
+
+
+def _portions(runs: Sequence[Run]) -> Iterator[list[Run]]:
+    """Cut runs so that what each portion writes fits one transaction."""
+    some: list[Run] = []
+    writes = 0
+    shared: set[str | int] = set()
+    for run in runs:
+        own = 1 + len(run.pairs)
+        parts: set[str | int] = {
+            run.day,
+            run.definition_hash,
+            *(pair.version for pair in run.pairs),
+        }
+        if some and writes + own + len(shared | parts) > _MOST_WRITES:
+            yield some
+            some, writes, shared = [], 0, set()
+        some.append(run)
+        writes += own
+        shared |= parts
+    if some:
+        yield some

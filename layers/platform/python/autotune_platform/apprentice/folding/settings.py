@@ -1,0 +1,54 @@
+"""What a configuration says of evidence, as the parts that compute with it take it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from autotune.protocol.apprentice_tasks import seconds_of
+from autotune_platform.apprentice.evidence import Rules
+from autotune_platform.apprentice.sampling import SamplingSettings, Step
+from autotune_platform.apprentice.window import WindowSettings
+
+
+def rules_of(document: Mapping[str, Any], *, attempt: int) -> Rules:
+    """Return by what a version is judged.
+
+    Args:
+        document: a configuration as it was put, with all defaults.
+        attempt: the how many-th version it is under its definition, from 1.
+    """
+    thresholds, confidence = document["thresholds"], document["confidence"]
+    return Rules(
+        graduation=thresholds["phase2ToPhase3"],
+        coaching=thresholds["coachingTrigger"],
+        emergency=thresholds["emergencyThreshold"],
+        alpha=confidence["alpha"],
+        false_alarm_pairs=confidence["falseAlarmPairs"],
+        attempt=attempt,
+    )
+
+
+def window_of(document: Mapping[str, Any]) -> WindowSettings:
+    """Return what a configuration says of the window."""
+    confidence = document["confidence"]
+    return WindowSettings(
+        size=confidence["windowSize"],
+        sensitivity=confidence["trendSensitivity"],
+        max_age_seconds=seconds_of(confidence["maxWindowAge"]),
+    )
+
+
+def sampling_of(document: Mapping[str, Any]) -> SamplingSettings:
+    """Return what a configuration says of sampling."""
+    sampling = document["sampling"]
+    return SamplingSettings(
+        decay=sampling["decay"],
+        k=sampling["k"],
+        steps=[Step(from_bound=step["at"], rate=step["rate"]) for step in sampling["steps"]],
+        min_floor=sampling["minFloor"],
+    )
+
+
+def examples_needed(document: Mapping[str, Any]) -> int:
+    """Return how many examples there have to be before any version is asked."""
+    needed: int = document["thresholds"]["phase1ToPhase2"]
+    return needed

@@ -1,0 +1,78 @@
+"""What one run adds to the counts of its day: all of it once, however often it is heard of.
+
+Counts are whole numbers, also of agreement and money, so that their sum is the same in any order.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, Final, Literal
+
+from autotune_platform.apprentice.routing import Model, Remote
+from autotune_platform.apprentice.runs.models import Run, RunPair
+
+BEGUN: Final = "begun"
+AGREEMENT_UNITS = 1_000_000
+"""A score of 1 in the counts."""
+
+CHECKS_ENDED = ("done", "skipped", "failed")
+
+Counted = Mapping[str, Any]
+"""What was counted of a run: state, check and cost of its entry; empty where nothing was."""
+
+
+def of_run(run: Run, counted: Counted) -> Counter[str]:
+    """Return what is to be added for a run, beyond what was counted of it.
+
+    Of a day's counts it always holds that ``begun`` is the sum of ``local``, ``remote``,
+    ``refused``, ``failed`` and the runs that are pending.
+    """
+    tally: Counter[str] = Counter()
+    if not counted:
+        tally[BEGUN] += 1
+    if not run.has_ended:
+        return tally
+    if counted.get("state", "pending") == "pending":
+        tally[_answered_by(run)] += 1
+        tally["escalated"] += run.escalated
+        tally["unmonitored"] += run.unmonitored
+    if run.check in CHECKS_ENDED and counted.get("check") not in CHECKS_ENDED:
+        tally[f"checks_{run.check}"] += 1
+    for pair in new_pairs(run, counted):
+        if pair.is_drawn:
+            tally[f"pairs#{pair.version}"] += 1
+            tally[f"agreement#{pair.version}"] += round(pair.score * AGREEMENT_UNITS)
+    tally["examples"] += is_new_example(run, counted)
+    tally[f"cost_{_cost_of(run)}"] += run.cost_nano_usd - counted.get("cost_nano_usd", 0)
+    return tally
+
+
+def new_pairs(run: Run, counted: Counted) -> list[RunPair]:
+    """Return the pairs of a run that were not counted."""
+    return list(run.pairs[counted.get("pairs", 0) :]) if run.has_ended else []
+
+
+def is_new_example(run: Run, counted: Counted) -> bool:
+    """Return whether the paid model's answer is one more example of the run's definition."""
+    return run.has_ended and run.remote is Remote.ANSWERED and not counted.get("example", False)
+
+
+def entry_of(run: Run) -> dict[str, Any]:
+    """Return what an entry has to know of a run once all of it is counted."""
+    return {
+        "pairs": len(run.pairs) if run.has_ended else 0,
+        "example": run.has_ended and run.remote is Remote.ANSWERED,
+        "cost_nano_usd": run.cost_nano_usd if run.has_ended else 0,
+    }
+
+
+def _answered_by(run: Run) -> str:
+    if run.state == "answered":
+        return str(Model.LOCAL if run.answers is Model.LOCAL else Model.REMOTE)
+    return run.state
+
+
+def _cost_of(run: Run) -> Literal["answers", "checks", "lost"]:
+    """Of a run that the version answered, all that was paid checked it, or taught another one."""
+    if run.state != "answered":
+        return "lost"
+    return "checks" if run.answers is Model.LOCAL else "answers"

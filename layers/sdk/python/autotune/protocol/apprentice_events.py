@@ -1,0 +1,42 @@
+"""Events of the apprentice on the wire."""
+
+from typing import Literal
+
+from autotune.protocol.types import ResponseModel, Timestamp
+
+
+class ModelPromoted(ResponseModel):
+    """The data of ``model.promoted``: a version of the small model answers from now on.
+
+    Attributes:
+        version: its number.
+        pairs: how many comparisons that chance chose speak for it.
+        mean_agreement: of the last of them, from 0 to 1; None where there is no window.
+    """
+
+    task_id: str
+    task_name: str
+    version: int
+    pairs: int
+    mean_agreement: float | None = None
+    promoted_at: Timestamp
+
+
+class ApprenticeAlarm(ResponseModel):
+    """The data of ``apprentice.alarm``: a version no longer agrees as it has to.
+
+    Attributes:
+        version: its number.
+        kind: after an ``alarm`` it answers nobody until it has graduated again; after an
+            ``emergency`` it is not asked any more.
+        sequence: the pair that raised it, by its number among those of the version.
+        mean_agreement: of the last pairs, from 0 to 1.
+    """
+
+    task_id: str
+    task_name: str
+    version: int
+    kind: Literal["alarm", "emergency"]
+    sequence: int
+    mean_agreement: float | None = None
+    raised_at: Timestamp

@@ -1,0 +1,305 @@
+"""Ended runs become counts, pairs and evidence, each once."""
+
+import math
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from datetime import timedelta
+from random import Random
+
+import pytest
+
+from autotune_platform.apprentice.evidence import folded
+from autotune_platform.apprentice.folding.settings import rules_of
+from autotune_platform.apprentice.routing import Local, Model, Remote
+from autotune_platform.apprentice.runs.items import runs_of
+from autotune_platform.apprentice.runs.models import RunPair
+from autotune_platform.runtime.environment import FoldingEnvironment
+from autotune_platform.runtime.grouping import groups
+from autotune_platform.wiring.apprentice_folding import FoldingParts
+from tests.support.apprentice_folding import NOON, Apprentice
+from tests.support.killing import Killed, Killer
+from tests.support.lambdas import forget_processes
+from tests.support.tables import items_of_tables
+
+DAY = "2026-11-27"
+
+
+@pytest.fixture
+def apprentice(platform, ledger):
+    made = Apprentice(platform, ledger.connect())
+    made.add_version(1)
+    return made
+
+
+def counts(apprentice, day=DAY):
+    [found] = apprentice.evidence.days(apprentice.task.id, day, day)
+    return found
+
+
+def stored(apprentice, version=1):
+    return apprentice.evidence.find(apprentice.task.id, [version]).get(version)
+
+
+def rules(apprentice, attempt=1):
+    answer = apprentice.platform.call("GET", f"/api/v1/apprentice/tasks/{apprentice.name}")
+    return rules_of(answer.json["task"]["configuration"], attempt=attempt)
+
+
+def rebuilt(apprentice, version=1, attempt=1):
+    pairs = apprentice.evidence.pairs(apprentice.task.id, version)
+    return folded(pairs, rules(apprentice, attempt))
+
+
+def test_pairs_are_numbered_and_folded(apprentice):
+    apprentice.store(apprentice.answered(score) for score in (1, 0.5, 0))
+    apprentice.follow()
+    pairs = list(apprentice.evidence.pairs(apprentice.task.id, 1))
+    assert [pair.sequence for pair in pairs] == [1, 2, 3]
+    assert sorted(pair.score for pair in pairs) == [0, 0.5, 1]
+    assert stored(apprentice).sequence == 3
+    assert stored(apprentice).evidence(rules(apprentice)) == rebuilt(apprentice)
+
+
+def test_records_that_come_again_change_nothing(apprentice):
+    apprentice.store(apprentice.answered(score) for score in (1, 0.5, 0))
+    apprentice.follow()
+    before = stored(apprentice), counts(apprentice)
+    apprentice.follow()
+    apprentice.follow(apprentice.records()[::-1], at_once=1)
+    assert (stored(apprentice), counts(apprentice)) == before
+
+
+def test_a_run_is_counted_by_who_answered_it(apprentice):
+    local = {"answers": Model.LOCAL, "local": Local.ANSWERED, "remote": None, "is_drawn": False}
+    apprentice.store(
+        [
+            apprentice.run(),
+            apprentice.answered(),
+            apprentice.answered(**local, cost_nano_usd=0),
+            apprentice.answered(**local, cost_nano_usd=0, unmonitored=True),
+            apprentice.answered(escalated=True, local=Local.UNSURE),
+            apprentice.run(state="refused", refusal="budget_exhausted", ended_at=NOON),
+            apprentice.run(
+                state="failed",
+                refusal="remote_unavailable",
+                remote=Remote.FAILED,
+                ended_at=NOON,
+                cost_nano_usd=7,
+            ),
+        ]
+    )
+    apprentice.follow()
+    found = counts(apprentice)
+    assert (found.begun, found.local, found.remote) == (7, 2, 2)
+    assert (found.refused, found.failed, found.pending) == (1, 1, 1)
+    assert (found.escalated, found.unmonitored, found.examples) == (1, 1, 2)
+    assert (found.cost_answers, found.cost_checks, found.cost_lost) == (2_000, 0, 7)
+    assert apprentice.evidence.examples_of(apprentice.task.id, apprentice.task.definition_hash) == 2
+
+
+def test_a_run_that_ends_is_no_longer_pending(apprentice):
+    run = apprentice.run()
+    apprentice.store([run])
+    apprentice.follow()
+    assert counts(apprentice).pending == 1
+    ended = apprentice.answered(1).model_copy(update={"id": run.id})
+    assert apprentice.runs.change(run, ended)
+    apprentice.follow()
+    found = counts(apprentice)
+    assert (found.begun, found.remote, found.pending) == (1, 1, 0)
+    assert stored(apprentice).sequence == 1
+
+
+def test_a_check_adds_its_pair_cost_and_example_later(apprentice):
+    run = apprentice.answered(
+        answers=Model.LOCAL, phase=3, remote=None, check="due", cost_nano_usd=0
+    )
+    apprentice.store([run])
+    apprentice.follow()
+    assert stored(apprentice) is None
+    checked = run.model_copy(
+        update={
+            "check": "done",
+            "remote": Remote.ANSWERED,
+            "cost_nano_usd": 50,
+            "pairs": (RunPair(version=1, score=0.5, is_drawn=True),),
+        }
+    )
+    assert apprentice.runs.change(run, checked)
+    apprentice.follow()
+    apprentice.follow()
+    found = counts(apprentice)
+    assert (found.local, found.checks_done, found.examples) == (1, 1, 1)
+    assert (found.cost_answers, found.cost_checks) == (0, 50)
+    assert (found.versions[1].pairs, found.versions[1].agreement) == (1, 500_000)
+    assert stored(apprentice).sequence == 1
+
+
+def test_a_run_that_failed_makes_no_pair(apprentice):
+    apprentice.store([apprentice.run(state="failed", refusal="remote_unavailable", ended_at=NOON)])
+    apprentice.follow()
+    assert stored(apprentice) is None
+
+
+def test_pairs_that_chance_did_not_draw_advance_the_number_alone(apprentice):
+    pair = RunPair(version=1, score=0, is_drawn=False)
+    apprentice.store([apprentice.answered(1), apprentice.answered(pairs=(pair,))])
+    apprentice.follow()
+    evidence = stored(apprentice).evidence(rules(apprentice))
+    assert (evidence.sequence, evidence.pairs) == (2, 1)
+    assert counts(apprentice).versions[1].pairs == 1
+
+
+def test_two_versions_of_one_run_have_evidence_of_their_own(apprentice):
+    apprentice.add_version(2)
+    pairs = (
+        RunPair(version=1, score=1, is_drawn=True),
+        RunPair(version=2, score=0, is_drawn=True),
+    )
+    apprentice.store(apprentice.answered(pairs=pairs) for _ in range(3))
+    apprentice.follow()
+    for version, attempt in ((1, 1), (2, 2)):
+        evidence = stored(apprentice, version).evidence(rules(apprentice, attempt))
+        assert evidence == rebuilt(apprentice, version, attempt)
+        assert evidence.sequence == 3
+    with pytest.raises(ValueError, match="other rules"):
+        stored(apprentice, 2).evidence(rules(apprentice, 1))
+
+
+def test_more_than_fits_a_transaction_is_folded_in_several(apprentice):
+    dice = Random(7)
+    apprentice.store(apprentice.answered(dice.choice((0, 0.25, 1))) for _ in range(130))
+    apprentice.follow()
+    assert stored(apprentice).sequence == 130
+    assert stored(apprentice).evidence(rules(apprentice)) == rebuilt(apprentice)
+    assert counts(apprentice).remote == 130
+
+
+def test_other_rules_fold_all_pairs_anew(apprentice):
+    apprentice.store(apprentice.answered(score) for score in (1, 1, 0, 1) * 10)
+    apprentice.follow()
+    before = stored(apprentice)
+    apprentice.put(
+        thresholds={
+            "phase1ToPhase2": 50,
+            "phase2ToPhase3": 0.7,
+            "coachingTrigger": 0.5,
+            "emergencyThreshold": 0.3,
+        }
+    )
+    apprentice.follow()
+    after = stored(apprentice)
+    assert after.sequence == before.sequence
+    assert after.state != before.state
+    assert after.evidence(rules(apprentice)) == rebuilt(apprentice)
+    apprentice.store([apprentice.answered(1)])
+    apprentice.follow()
+    assert stored(apprentice).evidence(rules(apprentice)) == rebuilt(apprentice)
+
+
+def test_a_pair_after_other_rules_folds_all_of_them_first(apprentice):
+    apprentice.store(apprentice.answered(score) for score in (1, 1, 0, 1) * 10)
+    apprentice.follow()
+    seen = len(apprentice.records())
+    apprentice.put(confidence={"alpha": 0.01, "windowSize": 30})
+    apprentice.store([apprentice.answered(1)])
+    runs = [r for r in apprentice.records()[seen:] if r["dynamodb"]["Keys"]["sk"]["S"] == "run"]
+    apprentice.follow(runs)
+    assert stored(apprentice).sequence == 41
+    assert stored(apprentice).evidence(rules(apprentice)) == rebuilt(apprentice)
+
+
+def test_the_window_is_of_the_last_pairs(apprentice):
+    apprentice.put(confidence={"windowSize": 20, "maxWindowAge": "1d"})
+    apprentice.store(apprentice.answered(0) for _ in range(5))
+    apprentice.follow()
+    assert stored(apprentice).stale_at == 0
+    apprentice.store(
+        apprentice.answered(1, created_at=NOON + timedelta(seconds=place + 1))
+        for place in range(20)
+    )
+    apprentice.follow()
+    found = stored(apprentice)
+    last = NOON + timedelta(seconds=20)
+    assert found.figures(last.timestamp()).mean == 1
+    assert found.stale_at == NOON.timestamp() + 1 + 86_400
+    assert not found.figures(found.stale_at).is_stale
+    assert found.figures(found.stale_at + 1).is_stale
+
+
+def test_runs_of_a_deleted_task_leave_nothing(apprentice):
+    task = apprentice.task
+    apprentice.store([apprentice.answered(1)])
+    records = apprentice.records()
+    apprentice.platform.call("DELETE", f"/api/v1/apprentice/tasks/{apprentice.name}")
+    apprentice.follow(records)
+    assert apprentice.evidence.days(task.id, DAY, DAY) == []
+    assert apprentice.evidence.all_of(task.id) == []
+
+
+def test_the_list_of_a_day_has_no_inputs(apprentice):
+    runs = [apprentice.answered(1, created_at=NOON + timedelta(seconds=one)) for one in (1, 0)]
+    apprentice.store(runs)
+    apprentice.follow()
+    listed = list(apprentice.table.items(runs_of(apprentice.task.id, DAY)))
+    assert [item["id"] for item in listed] == [runs[1].id, runs[0].id]
+    assert not any({"input", "local_output", "shadow_output"} & item.keys() for item in listed)
+    assert listed[0]["pairs"] == [{"version": 1, "score": 1, "is_drawn": True}]
+
+
+def test_a_task_is_deleted_with_all_that_is_known_of_it(apprentice):
+    task = apprentice.task
+    apprentice.store(apprentice.answered(1) for _ in range(30))
+    apprentice.follow()
+    answer = apprentice.platform.call("DELETE", f"/api/v1/apprentice/tasks/{apprentice.name}")
+    assert answer.status == 204
+    left = {key for item in items_of_tables()["apprentice"] if (key := item["pk"]["S"])}
+    assert not [key for key in left if key.startswith((task.id, "apr_"))]
+
+
+def test_two_shards_that_fold_at_once_lose_nothing(apprentice):
+    dice = Random(3)
+    runs = [apprentice.answered(dice.choice((0, 0.5, 1))) for _ in range(60)]
+    apprentice.store(runs)
+    parts = [apprentice.records()[place::3] for place in range(3)]
+    shards = [FoldingParts(FoldingEnvironment.parse()).run_router for _ in parts]
+
+    def follow(shard, records):
+        for some in groups(records, 5):
+            shard.route(some)
+
+    with ThreadPoolExecutor(3) as threads:
+        list(threads.map(follow, shards, parts))
+    pairs = list(apprentice.evidence.pairs(apprentice.task.id, 1))
+    assert [pair.sequence for pair in pairs] == list(range(1, 61))
+    assert stored(apprentice).evidence(rules(apprentice)) == rebuilt(apprentice)
+    assert counts(apprentice).remote == 60
+    assert math.fsum(pair.score for pair in pairs) == math.fsum(run.pairs[0].score for run in runs)
+
+
+@pytest.mark.parametrize("moment", ["before-call", "after-call"])
+def test_whoever_is_killed_at_any_call_leaves_all_to_be_done_or_nothing(apprentice, moment):
+    killer = Killer()
+    number = 0
+    for after in range(12):
+        apprentice.store(apprentice.answered(score) for score in (1, 0, 0.5))
+        number += 3
+        killer.kill(moment, after=after)
+        with suppress(Killed):
+            apprentice.follow()
+        killer.spare()
+        forget_processes()
+        apprentice.follow()
+        assert stored(apprentice).sequence == number
+        assert counts(apprentice).remote == number
+        assert stored(apprentice).evidence(rules(apprentice)) == rebuilt(apprentice)
+
+
+def test_what_is_asked_of_aws_for_a_hundred_runs_is_counted(apprentice):
+    apprentice.store(apprentice.answered(1) for _ in range(40))
+    apprentice.follow()
+    apprentice.store(apprentice.answered(1) for _ in range(35))
+    killer = Killer()
+    apprentice.follow(apprentice.records()[-35:])
+    # The task, its entries, its evidence, and one transaction.
+    assert killer.called == ["GetItem", "BatchGetItem", "BatchGetItem", "TransactWriteItems"]

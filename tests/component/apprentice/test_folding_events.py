@@ -1,0 +1,102 @@
+"""Webhooks hear of alarms and promotions, once each."""
+
+import pytest
+
+from tests.component.ledger.test_events import delivered
+from tests.support.apprentice_folding import Apprentice
+from tests.support.subscribers import loopback_subscriber
+
+RULES = {
+    "phase1ToPhase2": 50,
+    "phase2ToPhase3": 0.6,
+    "coachingTrigger": 0.5,
+    "emergencyThreshold": 0.1,
+}
+
+
+@pytest.fixture
+def subscriber():
+    with loopback_subscriber() as made:
+        yield made
+
+
+@pytest.fixture
+def apprentice(platform, ledger):
+    made = Apprentice(platform, ledger.connect())
+    made.put(thresholds=RULES, confidence={"falseAlarmPairs": 100})
+    made.add_version(1)
+    return made
+
+
+@pytest.fixture
+def heard(apprentice, subscriber):
+    """What was delivered since this was asked before."""
+    wish = {"url": subscriber.url, "eventTypes": ["model.promoted", "apprentice.alarm"]}
+    secret = apprentice.platform.call("POST", "/api/v1/webhooks", wish).json["secret"]
+    known = 0
+
+    def hear():
+        nonlocal known
+        events = delivered(apprentice.platform, subscriber, secret)
+        new, known = events[known:], len(events)
+        return new
+
+    return hear
+
+
+def fold(apprentice, score, number):
+    apprentice.store(apprentice.answered(score) for _ in range(number))
+    apprentice.follow()
+
+
+def promote(apprentice):
+    [stored] = apprentice.evidence.all_of(apprentice.task.id)
+    apprentice.add_version(1, canary_at=stored.sequence)
+    apprentice.follow()
+    apprentice.follow()
+
+
+def test_a_version_is_promoted_once_it_serves(apprentice, heard):
+    fold(apprentice, 1, 60)
+    assert heard() == []
+    promote(apprentice)
+    [event] = heard()
+    assert event["event"] == "model.promoted"
+    shown = {**event["data"], "promotedAt": None}
+    assert shown == {
+        "taskId": apprentice.task.id,
+        "taskName": "intents",
+        "version": 1,
+        "pairs": 60,
+        "meanAgreement": 1.0,
+        "promotedAt": None,
+    }
+
+
+def test_an_alarm_is_published_once_and_the_next_promotion_again(apprentice, heard):
+    fold(apprentice, 1, 60)
+    promote(apprentice)
+    heard()
+    fold(apprentice, 0.3, 40)
+    apprentice.follow()
+    [event] = heard()
+    assert (event["event"], event["data"]["kind"]) == ("apprentice.alarm", "alarm")
+    assert 60 < event["data"]["sequence"] <= 100
+    fold(apprentice, 1, 150)
+    promote(apprentice)
+    assert [one["event"] for one in heard()] == ["model.promoted"]
+
+
+def test_an_emergency_is_published_and_takes_the_version_out(apprentice, heard):
+    fold(apprentice, 0, 120)
+    [event] = heard()
+    assert event["data"]["kind"] == "emergency"
+    fold(apprentice, 0, 120)
+    assert heard() == []
+
+
+def test_alarms_of_a_version_in_shadow_are_not_published(apprentice, heard):
+    fold(apprentice, 0.3, 200)
+    [stored] = apprentice.evidence.all_of(apprentice.task.id)
+    assert '"alarms":0' not in stored.state
+    assert heard() == []
