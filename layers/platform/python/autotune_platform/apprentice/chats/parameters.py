@@ -2,7 +2,7 @@
 
 A task says itself what its models are asked, and how. A parameter that would have it answer
 otherwise, or that nobody would heed, is refused by name. Values that say what holds anyway are
-taken, because many programs send them without being told to.
+taken, because many programs send them by themselves.
 
 https://platform.openai.com/docs/api-reference/chat/create, as of August 2026.
 """
