@@ -48,7 +48,20 @@ class WorkQueue(Construct):
         name: str,
         consumer_timeout: Duration,
         drain_rate: DrainRate,
+        comes_again_after: Duration | None = None,
     ) -> None:
+        """Makes the queue.
+
+        Args:
+            scope: Where it is.
+            construct_id: What it is called there.
+            name: What operators read of it.
+            consumer_timeout: How long its consumer may take for the messages that it gets.
+            drain_rate: How fast it is drained.
+            comes_again_after: When a message comes again whose consumer was killed; six times the
+                consumer's time-out without it, as AWS advises for consumers that share functions
+                with others and may be refused one.
+        """
         super().__init__(scope, construct_id)
         self._drain_rate = drain_rate
         self.name = name
@@ -69,7 +82,7 @@ class WorkQueue(Construct):
             encryption=sqs.QueueEncryption.SQS_MANAGED,
             enforce_ssl=True,
             retention_period=WORK_RETENTION,
-            visibility_timeout=Duration.seconds(visibility_seconds),
+            visibility_timeout=comes_again_after or Duration.seconds(visibility_seconds),
             dead_letter_queue=sqs.DeadLetterQueue(
                 queue=self.dead_letters, max_receive_count=MAX_RECEIVES
             ),

@@ -2,16 +2,23 @@
 
 from collections.abc import Mapping
 
+from aws_cdk import aws_apigatewayv2 as apigateway
 from constructs import Construct
 
 from infra.constructs.signed_api import resource_paths
 from infra.stacks.apprentice_folding import ApprenticeFolding
+from infra.stacks.apprentice_runs import ApprenticeRuns
 from infra.stacks.domain_stack import DomainStack, Shared
 from infra.stacks.http import HttpStack
+from infra.stacks.ledger import LedgerStack
 
 TASKS = "apt_*"
 RUNS = "apr_*"
 LISTS = "org_*#tasks"
+MONEY = "money#*"
+REPORTS = [
+    f"/api/v1/apprentice/tasks/{{taskName}}/{shown}" for shown in ("status", "report", "estimate")
+]
 
 
 class ApprenticeStack(DomainStack):
@@ -19,9 +26,12 @@ class ApprenticeStack(DomainStack):
 
     Attributes:
         apprentice_environment: For functions that read or write its tasks.
+        runs: Runs that are to be worked on.
     """
 
-    def __init__(self, scope: Construct, *, shared: Shared, http: HttpStack) -> None:
+    def __init__(
+        self, scope: Construct, *, shared: Shared, http: HttpStack, ledger: LedgerStack
+    ) -> None:
         super().__init__(
             scope, domain="apprentice", shared=shared, holds="tasks that two models answer"
         )
@@ -29,7 +39,9 @@ class ApprenticeStack(DomainStack):
             "APPRENTICE_TABLE": shared.data.apprentice.table.table_name,
         }
         self._add_tasks(http)
+        self._add_reports(http)
         ApprenticeFolding(self)
+        self.runs = ApprenticeRuns(self, http=http, ledger=ledger).queue
 
     def _add_tasks(self, http: HttpStack) -> None:
         tasks = self.create_api(
@@ -45,3 +57,20 @@ class ApprenticeStack(DomainStack):
         table.grant_write(tasks.function, "DeleteItem", "PutItem", keys=TASKS)
         table.grant_write(tasks.function, "DeleteItem", "PutItem", "UpdateItem", keys=LISTS)
         http.api.route(tasks, paths=resource_paths("apprentice"))
+
+    def _add_reports(self, http: HttpStack) -> None:
+        data = self.shared.data
+        reports = self.create_api(
+            "ApprenticeReportsApi",
+            module="reports_api",
+            environment={
+                **self.apprentice_environment,
+                **self.grader_environment,
+                "BUDGETS_TABLE": data.budgets.table.table_name,
+            },
+        )
+        data.apprentice.grant_read(reports.function, "GetItem", keys=LISTS)
+        data.apprentice.grant_read(reports.function, "GetItem", "Query", keys=TASKS)
+        data.budgets.grant_read(reports.function, "GetItem", keys=MONEY)
+        for path in REPORTS:
+            http.api.route(reports, paths=[path], method=apigateway.HttpMethod.GET)

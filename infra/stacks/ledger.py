@@ -43,6 +43,7 @@ class LedgerStack(DomainStack):
         connections: The function that answers for connections, and asks through them to verify one.
         imports: The workflow that takes files in.
         import_environment: For functions that make and start imports.
+        stores_environment: For functions that read or write rows.
         call_environment: For functions that call language models.
         start_environment: For functions that begin batches; ``grant_start`` lets them.
     """
@@ -50,13 +51,13 @@ class LedgerStack(DomainStack):
     def __init__(self, scope: Construct, *, shared: Shared, http: HttpStack) -> None:
         super().__init__(scope, domain="ledger", shared=shared, holds="calls of language models")
         data = shared.data
-        self._stores: Mapping[str, str] = {
+        self.stores_environment: Mapping[str, str] = {
             "LEDGER_TABLE": data.ledger.table.table_name,
             "LEDGER_BUCKET": data.ledger_texts.bucket.bucket_name,
             "BUDGETS_TABLE": data.budgets.table.table_name,
         }
         self.call_environment: Mapping[str, str] = {
-            **self._stores,
+            **self.stores_environment,
             **self.grader_environment,
             "PROVIDER_KEYS_KEY": data.provider_keys.key.key_id,
         }
@@ -88,7 +89,7 @@ class LedgerStack(DomainStack):
         self._workflow.grant_continue(work)
         self._grant_work(work)
         self._importing: Mapping[str, str] = {
-            **self._stores,
+            **self.stores_environment,
             **self.start_environment,
             "EXPORT_BUCKET": data.exports.bucket.bucket_name,
         }
@@ -119,7 +120,8 @@ class LedgerStack(DomainStack):
         data.ledger_texts.grant_read_write(work.function)
         data.ledger_texts.grant_delete(work.function)
         data.ledger_texts.grant_upload_in_parts(work.function)
-        self._grant_calls(work)
+        data.registry.grant_write(work.function, "PutItem", keys=CONNECTIONS)
+        self.grant_calls(work)
 
     def _add_imports(self) -> Workflow:
         importing = self.create(
@@ -171,7 +173,7 @@ class LedgerStack(DomainStack):
             description="Starts batches of requests that are due, and redrives those that are lost",
             timeout=SWEEP_TIMEOUT,
             environment={
-                **self._stores,
+                **self.stores_environment,
                 **self.start_environment,
                 "IMPORT_LLM_REQUESTS_ARN": self.imports.state_machine.state_machine_arn,
             },
@@ -189,7 +191,7 @@ class LedgerStack(DomainStack):
         api = self.create_api(
             "LedgerApi",
             environment={
-                **self._stores,
+                **self.stores_environment,
                 **self.start_environment,
             },
         )
@@ -206,7 +208,9 @@ class LedgerStack(DomainStack):
 
     def _add_batches_api(self, http: HttpStack) -> None:
         data = self.shared.data
-        api = self.create_api("LlmBatchesApi", module="batches_api", environment=self._stores)
+        api = self.create_api(
+            "LlmBatchesApi", module="batches_api", environment=self.stores_environment
+        )
         data.ledger.grant_read(api.function, "BatchGetItem", "GetItem", "Query")
         data.ledger.grant_write(api.function, "UpdateItem")
         data.ledger.grant_query_index(api.function, index_name=LEDGER_LISTING_INDEX)
@@ -240,17 +244,16 @@ class LedgerStack(DomainStack):
         data.ledger.grant_write(connections.function, "DeleteItem", "PutItem", "UpdateItem")
         data.ledger_texts.grant_put(connections.function)
         data.provider_keys.grant_seal(connections)
-        self._grant_calls(connections)
+        self.grant_calls(connections)
         for resource in ("llm-connections", "llm-tokens"):
             http.api.route(connections, paths=resource_paths(resource))
         # It looks at the provider's job, with the connection's key.
         http.api.route(connections, paths=[RESOLVE], method=apigateway.HttpMethod.POST)
 
-    def _grant_calls(self, function: ServiceFunction) -> None:
+    def grant_calls(self, function: ServiceFunction) -> None:
         """Lets a function call language models, keep to budgets and limits, and book the cost."""
         data = self.shared.data
         data.registry.grant_read(function.function, "GetItem")
-        data.registry.grant_write(function.function, "PutItem", keys=CONNECTIONS)
         data.budgets.grant_read(function.function, "GetItem")
         data.budgets.grant_write(function.function, "UpdateItem", keys=MONEY)
         data.provider_keys.grant_open(function)

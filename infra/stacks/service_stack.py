@@ -90,7 +90,7 @@ class ServiceStack(Stack):
         ledger = LedgerStack(self, shared=shared, http=http)
         decks = DecksStack(self, shared=shared, http=http, ledger=ledger)
         CompatibleStack(self, shared=shared, http=http, ledger=ledger, decks=decks)
-        ApprenticeStack(self, shared=shared, http=http)
+        ApprenticeStack(self, shared=shared, http=http, ledger=ledger)
         operations = OperationsStack(self, shared=shared, completions=completions)
 
         http.api.open(

@@ -96,14 +96,14 @@ API = (
     | derive("ApiKey")
     | ENCRYPT
 )
-CALLS_MODELS = (
+ASKS_MODELS = (
     table("Registry", "GetItem")
-    | table("Registry", "PutItem", keys="llc_*")
     | table("Budgets", "GetItem")
     | table("Budgets", "UpdateItem", keys="money#*")
     | {("kms:Decrypt", "ProviderKeysKey", "")}
     | {("sts:AssumeRole", "iam::*:role/autotune-bedrock*", "")}
 )
+CALLS_MODELS = ASKS_MODELS | table("Registry", "PutItem", keys="llc_*")
 ORDERS = (
     table("Budgets", "GetItem", keys="money#*")
     | table("Ledger", "BatchGetItem", "BatchWriteItem", "GetItem", "PutItem", "UpdateItem")
@@ -197,6 +197,34 @@ EXPECTED = {
     | table("Apprentice", "BatchWriteItem", keys="apr_*")
     | table("Apprentice", "GetItem", "Query", keys="org_*#tasks")
     | table("Apprentice", "DeleteItem", "PutItem", "UpdateItem", keys="org_*#tasks"),
+    "ApprenticeRunsApi": API
+    | WAITING
+    | table("Apprentice", "GetItem", "Query", keys="apt_*")
+    | table("Apprentice", "GetItem", keys="org_*#tasks")
+    | table("Apprentice", "GetItem", "PutItem", keys="apr_*")
+    | table("Ledger", "BatchGetItem", "GetItem", keys="llm_*")
+    | found_in("LedgerTexts")
+    | bucket("LedgerTexts", "GetObject")
+    | send("Runs")
+    | {("lambda:InvokeFunction", "WorkRunsFunction", "")},
+    "WorkRuns": ENCRYPT
+    | ASKS_MODELS
+    | table("Apprentice", "GetItem", "Query", keys="apt_*")
+    | table("Apprentice", "GetItem", keys="org_*#tasks")
+    | table("Apprentice", "GetItem", "PutItem", "UpdateItem", keys="apr_*")
+    | table("Ledger", "GetItem")
+    | table("Ledger", "BatchGetItem", "PutItem", "UpdateItem", keys="llm_*")
+    | table("Ledger", "UpdateItem", keys="cost#*")
+    | table("Ledger", "UpdateItem", keys="traced#*")
+    | table("Ledger", "UpdateItem", keys="money#*")
+    | found_in("LedgerTexts")
+    | bucket("LedgerTexts", "GetObject", "PutObject")
+    | send("Runs")
+    | drain("Runs"),
+    "ApprenticeReportsApi": API
+    | table("Apprentice", "GetItem", keys="org_*#tasks")
+    | table("Apprentice", "GetItem", "Query", keys="apt_*")
+    | table("Budgets", "GetItem", keys="money#*"),
     "FollowRuns": ENCRYPT
     | table("Apprentice", "BatchGetItem", "GetItem", "Query", keys="apt_*")
     | table("Apprentice", "UpdateItem", keys="apt_*")
@@ -633,5 +661,7 @@ EXPECTED = {
     | send("Webhooks")
     | queues("WebhooksDeadLetters", operations=["DeleteMessage", "ReceiveMessage"])
     | send("Captures")
-    | queues("CapturesDeadLetters", operations=["DeleteMessage", "ReceiveMessage"]),
+    | queues("CapturesDeadLetters", operations=["DeleteMessage", "ReceiveMessage"])
+    | send("Runs")
+    | queues("RunsDeadLetters", operations=["DeleteMessage", "ReceiveMessage"]),
 }

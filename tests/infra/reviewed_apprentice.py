@@ -4,11 +4,66 @@ from tests.infra.reviewing import rare
 
 RARELY_CALLED_OF_APPRENTICE = {
     "ApprenticeApi": "keeps tasks of the apprentice (tests/component/apprentice)",
+    "ApprenticeRunsApi": "takes inputs of tasks (tests/component/apprentice/test_runs.py)",
+    "WorkRuns": "has models answer runs (tests/component/apprentice/test_runs.py)",
+    "ApprenticeReportsApi": "tells where tasks stand (tests/component/apprentice/test_reports.py)",
     "FollowRuns": "counts runs of the apprentice (tests/component/apprentice/test_folding.py)",
 }
 """Functions that a run may see or not."""
 
 OF_APPRENTICE = (
+    *rare(
+        "ApprenticeRunsApi",
+        """
+        dynamodb:GetItem Apprentice apt_*
+        dynamodb:GetItem Apprentice org_*#tasks
+        dynamodb:GetItem Apprentice apr_*
+        dynamodb:PutItem Apprentice apr_*
+        dynamodb:Query Apprentice apt_*
+        dynamodb:BatchGetItem Ledger llm_*
+        dynamodb:GetItem Ledger llm_*
+        dynamodb:GetItem Budgets waiting#*
+        dynamodb:PutItem Budgets waiting#*
+        s3:GetObject LedgerTexts/ledger/*
+        s3:ListBucket LedgerTexts
+        sqs:SendMessage Runs
+        lambda:InvokeFunction WorkRunsFunction
+        """,
+        "Runs are started, waited for and read (tests/component/apprentice/test_runs.py).",
+    ),
+    *rare(
+        "WorkRuns",
+        """
+        dynamodb:GetItem Registry
+        dynamodb:GetItem Apprentice apt_*
+        dynamodb:Query Apprentice apt_*
+        dynamodb:GetItem Apprentice org_*#tasks
+        dynamodb:GetItem Apprentice apr_*
+        dynamodb:PutItem Apprentice apr_*
+        dynamodb:UpdateItem Apprentice apr_*
+        dynamodb:GetItem Budgets
+        dynamodb:UpdateItem Budgets money#*
+        dynamodb:GetItem Ledger
+        dynamodb:BatchGetItem Ledger llm_*
+        dynamodb:PutItem Ledger llm_*
+        dynamodb:UpdateItem Ledger llm_*
+        dynamodb:UpdateItem Ledger cost#*
+        dynamodb:UpdateItem Ledger traced#*
+        dynamodb:UpdateItem Ledger money#*
+        s3:GetObject LedgerTexts/ledger/*
+        s3:ListBucket LedgerTexts
+        s3:PutObject LedgerTexts/ledger/*
+        kms:Decrypt ProviderKeysKey
+        sts:AssumeRole iam::*:role/autotune-bedrock*
+        sqs:SendMessage Runs
+        sqs:ChangeMessageVisibility Runs
+        sqs:DeleteMessage Runs
+        sqs:GetQueueAttributes Runs
+        sqs:GetQueueUrl Runs
+        sqs:ReceiveMessage Runs
+        """,
+        "Models answer runs, also after a worker was killed (tests/component/apprentice).",
+    ),
     *rare(
         "ApprenticeApi",
         """
@@ -30,6 +85,16 @@ OF_APPRENTICE = (
         "ConnectionsApi",
         "dynamodb:BatchGetItem Apprentice org_*#tasks",
         "Tokens are made of tasks (tests/component/apprentice/test_tokens.py).",
+    ),
+    *rare(
+        "ApprenticeReportsApi",
+        """
+        dynamodb:GetItem Apprentice org_*#tasks
+        dynamodb:GetItem Apprentice apt_*
+        dynamodb:Query Apprentice apt_*
+        dynamodb:GetItem Budgets money#*
+        """,
+        "Reports read what others count (tests/component/apprentice/test_reports.py).",
     ),
     *rare(
         "FollowRuns",

@@ -22,8 +22,8 @@ def test_dead_letters_and_failed_runs_call_a_person(aws):
     metrics = sorted(alarm["MetricName"] for alarm in alarms)
     assert metrics == [
         "5xx",
-        *["ApproximateAgeOfOldestMessage"] * 5,
-        *["ApproximateNumberOfMessagesVisible"] * 12,
+        *["ApproximateAgeOfOldestMessage"] * 6,
+        *["ApproximateNumberOfMessagesVisible"] * 13,
         *["AsyncEventsDropped"] * 9,
         "AuditEntriesNotWritten",
         "CallbacksRefused",
@@ -82,7 +82,7 @@ def test_every_alarm_reaches_its_topic(aws):
         for name, each in resources.items()
         if each["Type"] == "AWS::CloudWatch::Alarm"
     }
-    assert len(alarms) == 85
+    assert len(alarms) == 87
     for name, alarm in alarms.items():
         assert alarm.get("ActionsEnabled", True), name
         (action,) = alarm["AlarmActions"]

@@ -41,7 +41,7 @@ def used_keys(aws, function, service):
 
 def test_lambda_may_take_for_each_function_what_it_is_to_pass_on(aws):
     sources = aws.service.find_resources("AWS::Lambda::EventSourceMapping").values()
-    assert len(list(sources)) == 10
+    assert len(list(sources)) == 13
     for source in sources:
         function = aws.function_name({"Fn::GetAtt": [source["Properties"]["FunctionName"]["Ref"]]})
         resource = granted_resource(source["Properties"]["EventSourceArn"])

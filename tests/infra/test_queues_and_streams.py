@@ -22,7 +22,7 @@ def test_what_a_consumer_refuses_five_times_becomes_a_dead_letter(aws):
     }
     assert len(dead_letters) == 3
     assert {each["RedrivePolicy"]["maxReceiveCount"] for _, each in queues.values()} == {5}
-    aws.service.resource_count_is("AWS::SQS::Queue", 17)
+    aws.service.resource_count_is("AWS::SQS::Queue", 19)
 
 
 def test_operators_move_the_dead_letters_of_every_queue_back(aws):
@@ -31,7 +31,7 @@ def test_operators_move_the_dead_letters_of_every_queue_back(aws):
     policies = [each["Properties"].get("RedrivePolicy") for each in queues.values()]
     dead = {one["deadLetterTargetArn"]["Fn::GetAtt"][0] for one in policies if one}
     drained = {key for key, each in queues.items() if "RedrivePolicy" in each["Properties"]}
-    assert len(dead) == len(drained) == 5
+    assert len(dead) == len(drained) == 6
     redrives = aws.functions()["RedriveDeadLetters"]
     told = json.dumps(redrives["Environment"]["Variables"]["DEAD_LETTERS"])
     assert {key for key in queues if f'"{key}"' in told} == dead | drained

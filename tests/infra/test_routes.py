@@ -57,6 +57,12 @@ ROUTES = {
     "ANY /api/v1/llm-tokens/{proxy+}": "ConnectionsApi",
     "ANY /api/v1/apprentice": "ApprenticeApi",
     "ANY /api/v1/apprentice/{proxy+}": "ApprenticeApi",
+    "ANY /api/v1/apprentice/tasks/{taskName}/runs": "ApprenticeRunsApi",
+    "GET /api/v1/apprentice/runs/{runId}": "ApprenticeRunsApi",
+    **{
+        f"GET /api/v1/apprentice/tasks/{{taskName}}/{shown}": "ApprenticeReportsApi"
+        for shown in ("status", "report", "estimate")
+    },
     "ANY /api/v1/deck-capture": "DecksApi",
     "ANY /api/v1/deck-capture/{proxy+}": "DecksApi",
     "ANY /v1/chat/completions": "ChatApi",

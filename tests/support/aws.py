@@ -102,6 +102,8 @@ def _make() -> dict[str, str]:
         "IMPORT_LLM_REQUESTS_ARN": machines["import_llm_requests"],
         "AUDIT_BUCKET": "audit",
         "WEBHOOK_QUEUE_URL": sqs.create_queue(QueueName="webhooks")["QueueUrl"],
+        "RUN_QUEUE_URL": sqs.create_queue(QueueName="runs")["QueueUrl"],
+        "WORK_RUNS_FUNCTION": "work_runs",
         "CAPTURE_QUEUE_URL": sqs.create_queue(QueueName="captures")["QueueUrl"],
         "CONTENT_BUCKET": "content",
         **{
@@ -127,7 +129,7 @@ def _make() -> dict[str, str]:
                     sqs.create_queue(QueueName=name)["QueueUrl"]
                     for name in (f"{queue}-dead-letters", queue)
                 ]
-                for queue in (*QUEUES, "webhooks", "captures")
+                for queue in (*QUEUES, "webhooks", "captures", "runs")
             }
         ),
     }

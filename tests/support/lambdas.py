@@ -47,6 +47,11 @@ _FUNCTIONS = {
     "/api/v1/unmatched-prompts": "functions.decks.telemetry_api",
 }
 _BY_PATTERN = [
+    (
+        "(GET|POST)",
+        r"/api/v1/apprentice/(tasks/[^/]+/runs|runs/[^/]+)",
+        "functions.apprentice.runs_api",
+    ),
     ("POST", r"/api/v1/decks", "functions.decks.runs_api"),
     (
         "POST",
@@ -75,6 +80,11 @@ _BY_PATTERN = [
     ("POST", r"/api/v1/decks/[^/]+/prompt-edits(/.*)?", "functions.decks.edits_api"),
     ("GET", r"/api/v1/decks/[^/]+/labels", "functions.decks.feedback_api"),
     ("GET", r"/api/v1/tasks/[^/]+/stats", "functions.overview.api"),
+    (
+        "GET",
+        r"/api/v1/apprentice/tasks/[^/]+/(status|report|estimate)",
+        "functions.apprentice.reports_api",
+    ),
     ("GET", r"/api/v1/tasks/[^/]+/comparison", "functions.completions.scores_api"),
     ("POST", r"/api/v1/sessions/oidc", "functions.access.oidc_api"),
     ("POST", r"/api/v1/llm-batches/[^/]+/resolve", "functions.ledger.connections_api"),
@@ -145,7 +155,7 @@ def function_of(method: str, path: str) -> str:
     if first in _OF_FIRST_PART:
         return _OF_FIRST_PART[first]
     for of_method, pattern, module in _BY_PATTERN:
-        if method == of_method and re.fullmatch(pattern, path):
+        if re.fullmatch(of_method, method) and re.fullmatch(pattern, path):
             return module
     if path == "/api/v1/sessions/oidc" and "OIDC_ISSUER" in os.environ:
         return "functions.access.oidc_api"  # which is there where there is a provider

@@ -35,6 +35,7 @@ PRINCIPALS = {"own": CALLER, "organization": "p-else", "other": "p-other"}
 ADDRESS = "http://127.0.0.1:1"
 _KINDS = {
     "grader_id": "grd",
+    "apprentice_run_id": "apr",
     "completion_id": "cmp",
     "batch_id": "bat",
     "review_id": "rev",
@@ -165,6 +166,10 @@ class Prepared:
         }
         key = {"pk": task["id"], "sk": "version#000001"}
         Table("apprentice", clients.dynamodb()).put({**key, **stored})
+
+    def _new_apprentice_run(self, owner: str) -> str:
+        path = f"/api/v1/apprentice/tasks/{self.id_of('task_name', owner)}/runs"
+        return str(self._create(self._admins[owner], path, input={"text": "t"})["run"]["id"])
 
     def _new_deck(self, owner: str) -> str:
         body = {"name": "d", "systemPrompt": "s"}

@@ -68,15 +68,3 @@ def test_of_two_that_change_a_run_one_does(table: Table) -> None:
     assert runs.change(before, begun)
     assert not runs.change(before, before.model_copy(update={"state": "failed"}))
     assert runs.get(before.id) == begun
-
-
-def test_a_change_leaves_alone_what_counts_the_run(table: Table) -> None:
-    runs = RunRepository(table)
-    before = run(state="answered", check="due", ended_at=NOW, local_output="{}")
-    assert runs.add(before)
-    table.update(before.id, "run", {"counted": True})
-
-    assert runs.change(before, before.model_copy(update={"check": "done", "local_output": None}))
-    after = runs.get(before.id)
-    assert after is not None
-    assert (after.counted, after.check, after.local_output) == (True, "done", None)

@@ -32,7 +32,7 @@ def test_dead_letters_go_back_to_their_queues(platform: Platform, task_id: str) 
     sqs.send_message(QueueUrl=uncaptured, MessageBody="org_1 llm_1")
 
     assert platform.operate("redrive_dead_letters") == {
-        "moved": {"high": 0, "normal": 1, "low": 0, "webhooks": 1, "captures": 1}
+        "moved": {"high": 0, "normal": 1, "low": 0, "webhooks": 1, "captures": 1, "runs": 0}
     }
     (moved,) = platform.queued()
     assert moved["body"] == message["body"]

@@ -238,7 +238,7 @@ def test_a_timeout_that_is_none_is_refused(client, timeout):
 def test_every_method_of_every_resource_takes_timeout_and_extra_headers(kind):
     client = kind(base_url="http://a.example", api_key="key_1.cafe")
     parts = [name for name in dir(client) if hasattr(getattr(client, name), "run")]
-    assert len(parts) == 17
+    assert len(parts) == 18
     resources = [getattr(client, name) for name in parts]
     methods = 0
     for resource in resources:

@@ -204,7 +204,7 @@ PERMISSIONS: Mapping[Role, _Grants] = {
         **_grants("organization", "decks", "create", "read", "update", "delete"),
         **_grants("organization", "deck_labels", "create", "read", "update"),
         **_grants("organization", "deck_capture", "read"),
-        **_grants("organization", "apprentice", "read", "update", "delete"),
+        **_grants("organization", "apprentice", "create", "read", "update", "delete"),
     },
     "grader_owner": {
         **_grants("own", "sessions", "create", "read", "delete"),
@@ -233,7 +233,7 @@ PERMISSIONS: Mapping[Role, _Grants] = {
         **_grants("organization", "decks", "create", "read", "update", "delete"),
         **_grants("organization", "deck_labels", "create", "read", "update"),
         **_grants("organization", "deck_capture", "read", "update"),
-        **_grants("organization", "apprentice", "read", "update", "delete"),
+        **_grants("organization", "apprentice", "create", "read", "update", "delete"),
         **_grants("organization", "audit", "read"),
     },
 }

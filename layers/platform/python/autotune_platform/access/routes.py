@@ -213,6 +213,13 @@ ROUTES: Mapping[tuple[str, str], Rule] = {
     ("GET", "/api/v1/apprentice/tasks/<task_name>/configurations/<version>"): Grant(
         "apprentice", "read"
     ),
+    # An answer is paid for; which way a run went is for whoever reads tasks.
+    ("POST", "/api/v1/apprentice/tasks/<task_name>/runs"): Grant("apprentice", "create"),
+    ("GET", "/api/v1/apprentice/tasks/<task_name>/runs"): Grant("apprentice", "read"),
+    ("GET", "/api/v1/apprentice/runs/<apprentice_run_id>"): Grant("apprentice", "read"),
+    ("GET", "/api/v1/apprentice/tasks/<task_name>/status"): Grant("apprentice", "read"),
+    ("GET", "/api/v1/apprentice/tasks/<task_name>/report"): Grant("apprentice", "read"),
+    ("GET", "/api/v1/apprentice/tasks/<task_name>/estimate"): Grant("apprentice", "read"),
     ("POST", "/api/v1/decks"): Grant("decks", "create"),
     ("GET", "/api/v1/decks"): Grant("decks", "read"),
     ("GET", "/api/v1/decks/<deck_id>"): Grant("decks", "read"),

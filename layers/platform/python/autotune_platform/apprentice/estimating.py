@@ -31,14 +31,16 @@ class PairsLeft:
         low: in a tenth of them it takes fewer.
         median: in half of them it takes fewer; None for more than 10,000, or never.
         high: in a tenth of them it takes more; None for more than 10,000.
+        is_never: whether no bet grows at this agreement, so that there were no games.
     """
 
     low: int | None
     median: int | None
     high: int | None
+    is_never: bool = False
 
 
-NEVER = PairsLeft(None, None, None)
+NEVER = PairsLeft(None, None, None, is_never=True)
 
 
 def pairs_left(scores: Scores, *, wealth: Wealth, threshold: float, level: float) -> PairsLeft:

@@ -40,7 +40,7 @@ HOLDER = DataHolder(
         Holding(
             place="table apprentice",
             key="apt_* / examples#*",
-            what="how many examples there are of a definition",
+            what="how many examples there are of a definition, and what they cost",
             erased=_TASK,
         ),
         Holding(

@@ -5,6 +5,7 @@ Costs are in billionths of a US dollar.
 
 import math
 from dataclasses import dataclass
+from typing import Self
 
 FEWEST_COSTS = 30
 """With fewer paid answers there is no saying how sure a mean cost is."""
@@ -16,9 +17,20 @@ _DEVIATIONS = 1.959963984540054  # of the normal distribution, for 95 % on both 
 class Costs:
     """Of answers of the paid model: how many, what they cost in all, and the sum of squares."""
 
-    count: int
-    total: int
-    squares: int
+    count: int = 0
+    total: int = 0
+    squares: int = 0
+
+    @classmethod
+    def of(cls, cost: int) -> Self:
+        """Return the costs of one answer."""
+        return cls(1, cost, cost * cost)
+
+    def __add__(self, other: Self) -> Self:
+        """Return the costs of both."""
+        return type(self)(
+            self.count + other.count, self.total + other.total, self.squares + other.squares
+        )
 
     @property
     def mean(self) -> float | None:

@@ -38,7 +38,16 @@ class WaitingShares:
     """
 
     slots: Slots
-    of: Literal["reads", "rewards", "verifications", "connections", "steps", "deck_runs", "chats"]
+    of: Literal[
+        "reads",
+        "rewards",
+        "verifications",
+        "connections",
+        "steps",
+        "deck_runs",
+        "chats",
+        "apprentice_runs",
+    ]
     most_of_all: int | None = None
 
     @contextmanager

@@ -9,7 +9,7 @@ large enumerations and large patterns end at a limit.
 import json
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import attrs
 import referencing
@@ -36,6 +36,7 @@ _DRAFTS: Mapping[str, type[Validator]] = {
 _WHOLE_VALUES = {"const", "enum", "uniqueItems"}
 _CHARACTERS_OF_A_STEP = 1_000
 _UNKNOWN_KEYWORDS_OF_A_STEP = 20
+_FAULT_CHARACTERS = 200
 _STEPS_TO_CHECK = 2_000_000
 """Against a draft's own schema: the clock is what ends it."""
 
@@ -62,6 +63,33 @@ class Schema:
             raise CompletionFaultError("builtin_input_too_large") from error
         except referencing.exceptions.Unresolvable as error:
             raise CompletionFaultError("builtin_error") from error
+
+    def fault(self, instance: Any) -> "SchemaFault | None":
+        """Return the first fault of a JSON value; None where it is valid.
+
+        Raises:
+            CompletionFaultError: that takes too much work, or the schema refers to nothing.
+        """
+        try:
+            with step_budget():
+                found = next(self._validator.iter_errors(instance), None)
+        except RecursionError as error:
+            raise CompletionFaultError("builtin_input_too_large") from error
+        except referencing.exceptions.Unresolvable as error:
+            raise CompletionFaultError("builtin_error") from error
+        return None if found is None else _fault(found)
+
+
+class SchemaFault(NamedTuple):
+    """Where a value is not valid, and what is expected there.
+
+    Attributes:
+        place: within the value, such as ``.lines[2].text``; nothing is the value itself.
+        expected: for people, in words of the schema.
+    """
+
+    place: str
+    expected: str
 
 
 def check_schema(document: dict[str, Any], *, field: str) -> set[str]:
@@ -102,6 +130,22 @@ def check_schema(document: dict[str, Any], *, field: str) -> set[str]:
             f"{field}{place}", f"a valid JSON schema: {fault.validator} does not hold"
         )
     return check_keywords(document, field=field)
+
+
+def _fault(found: ValidationError) -> SchemaFault:
+    place = "".join(
+        f"[{part}]" if isinstance(part, int) else f".{part}" for part in found.absolute_path
+    )
+    keyword = str(found.validator)
+    value: Any = found.validator_value
+    instance: Any = found.instance
+    if keyword == "required":
+        missing = [name for name in value if name not in instance]
+        return SchemaFault(f"{place}.{missing[0]}", "a value")
+    if keyword == "additionalProperties":
+        return SchemaFault(place, "no property but those of the schema")
+    limit = json.dumps(value, ensure_ascii=False)[:_FAULT_CHARACTERS]
+    return SchemaFault(place, f"a value for which {keyword} holds: {limit}")
 
 
 def _named_draft(document: Mapping[str, Any]) -> str:

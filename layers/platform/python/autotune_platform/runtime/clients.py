@@ -14,6 +14,7 @@ from botocore.session import Session
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_kms import KMSClient
+    from mypy_boto3_lambda import LambdaClient
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_sns import SNSClient
     from mypy_boto3_sqs import SQSClient
@@ -145,6 +146,16 @@ def sns() -> "SNSClient":
 def brief_sqs() -> "SQSClient":
     """Return the process's SQS client that gives up after a second, and tries nothing twice."""
     return cast("SQSClient", _client("sqs", _ONCE_CONFIG))
+
+
+@cache
+def waiting_lambda(seconds: int) -> "LambdaClient":
+    """Return the process's Lambda client that waits so long for a function, and calls it once.
+
+    A second call would have the same done twice.
+    """
+    config = _ONCE_CONFIG.merge(Config(read_timeout=seconds, max_pool_connections=32))
+    return cast("LambdaClient", _client("lambda", config))
 
 
 def sqs() -> "SQSClient":

@@ -349,6 +349,30 @@ class ApprenticeEnvironment(GatewayEnvironment):
     apprentice_table: str
 
 
+class ApprenticeRunApiEnvironment(ApprenticeEnvironment, LedgerEnvironment):
+    """For the function that takes inputs of tasks.
+
+    Attributes:
+        run_queue_url: where ids of runs go that nobody waits for.
+        work_runs_function: name of the function that works on those that somebody waits for.
+    """
+
+    run_queue_url: str
+    work_runs_function: str
+
+
+class ApprenticeWorkEnvironment(ApprenticeEnvironment, ConnectionEnvironment):
+    """For the function that works on runs; it has some looked at again through their queue."""
+
+    run_queue_url: str
+
+
+class ApprenticeReportsEnvironment(ApprenticeEnvironment):
+    """For the function that tells where tasks stand."""
+
+    budgets_table: str
+
+
 class FoldingEnvironment(Environment):
     """For the function that counts runs of the apprentice."""
 

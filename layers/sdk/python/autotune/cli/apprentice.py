@@ -5,7 +5,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from autotune.cli import exit_codes
+from autotune.cli import apprentice_reports, exit_codes
 from autotune.cli.apprentice_applying import PartlyAppliedError, carry_out, make_plan
 from autotune.cli.deck_reading import text_in
 from autotune.cli.invocation import Columns, Invocation, command, note, page_size
@@ -99,6 +99,11 @@ def show(
     fields = shown.model_dump(mode="json", by_alias=True)
     configuration = fields.pop("configuration")
     invocation.show_fields({**fields, **configuration})
+
+
+command(app)(apprentice_reports.status)
+command(app)(apprentice_reports.report)
+command(app)(apprentice_reports.estimate)
 
 
 @command(app)

@@ -52,6 +52,9 @@ from autotune.client.summary import VerdictSummary as VerdictSummary
 from autotune.protocol.access import CreateKeyResponse as CreateKeyResponse
 from autotune.protocol.access import Key as Key
 from autotune.protocol.apprentice_pairs import ApprenticeVersionPair as ApprenticeVersionPair
+from autotune.protocol.apprentice_reports import ApprenticeEstimate as ApprenticeEstimate
+from autotune.protocol.apprentice_reports import ApprenticeReport as ApprenticeReport
+from autotune.protocol.apprentice_reports import ApprenticeStatus as ApprenticeStatus
 from autotune.protocol.apprentice_tasks import (
     ApprenticeConfiguration as ApprenticeConfiguration,
 )

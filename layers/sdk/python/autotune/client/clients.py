@@ -10,6 +10,7 @@ from typing import ClassVar, Self, TypeVar
 import httpx
 
 from autotune.client import exchange
+from autotune.client.apprentice import Apprentice, AsyncApprentice
 from autotune.client.apprentice_tasks import ApprenticeTasks, AsyncApprenticeTasks
 from autotune.client.audit import AsyncAudit, Audit
 from autotune.client.batches import AsyncBatches, Batches
@@ -51,6 +52,7 @@ class ClientParts:
     reward_urls = Part(RewardUrls, AsyncRewardUrls)
     llm = Part(Llm, AsyncLlm)
     decks = Part(Decks, AsyncDecks)
+    apprentice = Part(Apprentice, AsyncApprentice)
     apprentice_tasks = Part(ApprenticeTasks, AsyncApprenticeTasks)
     webhooks = Part(Webhooks, AsyncWebhooks)
     audit = Part(Audit, AsyncAudit)

@@ -226,6 +226,12 @@ class PutApprenticeTaskRequest(RequestModel):
                 "promptTemplate: a place {{name}} for each property of inputSchema, and no other: "
                 + ", ".join(sorted(asked))[:500]
             )
+        unknown = sorted(set(names_in(self.system_prompt)) - asked)
+        if unknown:
+            raise ValueError(
+                f"systemPrompt: {{{{{unknown[0]}}}}} is no property of inputSchema: "
+                + ", ".join(sorted(asked))[:500]
+            )
         if isinstance(self.evaluator, StructuredMatch):
             _require_among(self.evaluator.match_fields, answered, "evaluator.matchFields", "output")
         if self.training is not None:

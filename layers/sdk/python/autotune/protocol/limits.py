@@ -513,3 +513,6 @@ MAX_APPRENTICE_WAIT_SECONDS = 25
 
 APPRENTICE_RUN_SECONDS = 900
 """After so long a run that was not answered has failed."""
+
+MAX_APPRENTICE_REPORT_DAYS = 90
+"""Most days of a report of such a task."""

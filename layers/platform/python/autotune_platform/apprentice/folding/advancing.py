@@ -4,8 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from autotune_platform.apprentice.agreement import lower_bound, thousandths
 from autotune_platform.apprentice.evidence import Evidence, Rules
-from autotune_platform.apprentice.folding.models import StoredEvidence, window_json
+from autotune_platform.apprentice.folding.models import StoredEvidence, scores_json, window_json
 from autotune_platform.apprentice.pairs import Pair
 from autotune_platform.apprentice.window import FEWEST_FRESH, WindowSettings, figures
 
@@ -27,6 +28,7 @@ class Advance:
     Attributes:
         evidence: after the pairs so far.
         tail: the last drawn pairs, of which the window has a say.
+        scores: how often each score came since the last alarm, by its thousandths.
         raised: alarms of a version that had graduated, and emergencies.
     """
 
@@ -34,6 +36,7 @@ class Advance:
     window: WindowSettings
     evidence: Evidence = field(default_factory=Evidence)
     tail: list[Pair] = field(default_factory=list)
+    scores: dict[int, int] = field(default_factory=dict)
     raised: list[Raised] = field(default_factory=list)
 
     def add(self, pair: Pair) -> None:
@@ -46,10 +49,24 @@ class Advance:
         self.evidence = before.fold(pair, self.rules)
         if pair.is_drawn:
             self.tail.append(pair)
+            self._count(before, pair)
         if self.evidence.alarmed_at != before.alarmed_at and before.graduated_at is not None:
             self.raised.append(Raised("alarm", pair))
         if self.evidence.emergency_at != before.emergency_at:
             self.raised.append(Raised("emergency", pair))
+
+    def _count(self, before: Evidence, pair: Pair) -> None:
+        """Count a score where the evidence has it, too."""
+        if self.evidence.alarmed_at != before.alarmed_at:
+            self.scores = {}
+        elif before.emergency_at is None:
+            part = thousandths(pair.score)
+            self.scores[part] = self.scores.get(part, 0) + 1
+
+    @property
+    def bound(self) -> float:
+        """What the version's mean agreement is above, however often one looks."""
+        return lower_bound(self.scores, self.rules.level(self.evidence.alarms))
 
     def trim(self) -> None:
         """Forget pairs that have no say in the window any more."""
@@ -84,6 +101,7 @@ def written(
             "revision": before.revision + 1,
             "state": advance.evidence.to_json(advance.rules),
             "window": window_json(shown),
+            "scores": scores_json(advance.scores),
             "stale_at": stale_at(tail, advance.window),
         }
     )

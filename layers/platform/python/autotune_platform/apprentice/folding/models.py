@@ -19,6 +19,7 @@ class StoredEvidence(FrozenModel):
         revision: how often it was written; whoever writes it requires what it read.
         state: the evidence, with its rules, as JSON.
         window: figures of the last pairs, as JSON.
+        scores: how often each score came since the last alarm, by its thousandths, as JSON.
         stale_at: until when twenty pairs are young enough, Unix seconds; 0 where they never were.
         told_alarm: the pair of the last alarm that was published; 0 before.
         told_emergency: whether an emergency was.
@@ -35,6 +36,7 @@ class StoredEvidence(FrozenModel):
     revision: int = 0
     state: str
     window: str
+    scores: str = "{}"
     stale_at: float = 0.0
     told_alarm: int = 0
     told_emergency: bool = False
@@ -48,6 +50,11 @@ class StoredEvidence(FrozenModel):
         """
         return Evidence.from_json(self.state, rules)
 
+    @property
+    def score_counts(self) -> dict[int, int]:
+        """How often each score came since the last alarm, by its thousandths."""
+        return {int(part): count for part, count in json.loads(self.scores).items()}
+
     def figures(self, now: float) -> WindowFigures:
         """Return the window's figures at a time: as of its last pair, but for its being stale."""
         stored = WindowFigures(**json.loads(self.window))
@@ -57,6 +64,11 @@ class StoredEvidence(FrozenModel):
 def window_json(figures: WindowFigures) -> str:
     """Return figures as JSON; floats are written so that the same are read."""
     return json.dumps(asdict(figures), allow_nan=False, separators=(",", ":"))
+
+
+def scores_json(scores: Mapping[int, int]) -> str:
+    """Return counts of scores as JSON, in the order of the scores."""
+    return json.dumps({str(part): scores[part] for part in sorted(scores)}, separators=(",", ":"))
 
 
 class StoredPair(FrozenModel):
@@ -74,10 +86,14 @@ class StoredPair(FrozenModel):
 
 @dataclass(frozen=True)
 class VersionDay:
-    """Drawn pairs of a version's runs of a day, and the sum of their scores in millionths."""
+    """Drawn pairs of a version's runs of a day, and the sum of their scores in millionths.
+
+    ``bound`` is the one of its agreement that was known last on that day, in millionths.
+    """
 
     pairs: int = 0
     agreement: int = 0
+    bound: int | None = None
 
 
 @dataclass(frozen=True)
@@ -123,7 +139,9 @@ class DayCounts:
         }
         versions = {
             int(name.removeprefix("pairs#")): VersionDay(
-                pairs, item.get(f"agreement#{name.removeprefix('pairs#')}", 0)
+                pairs,
+                item.get(f"agreement#{name.removeprefix('pairs#')}", 0),
+                item.get(f"bound#{name.removeprefix('pairs#')}"),
             )
             for name, pairs in item.items()
             if name.startswith("pairs#")

@@ -18,9 +18,11 @@ from autotune_platform.apprentice.folding.items import (
     pairs_of,
 )
 from autotune_platform.apprentice.folding.models import DayCounts, StoredEvidence, StoredPair
+from autotune_platform.apprentice.folding.tallies import AGREEMENT_UNITS
 from autotune_platform.apprentice.pairs import Pair
 from autotune_platform.apprentice.runs.items import RUN, attributes_of, runs_of
 from autotune_platform.apprentice.runs.models import Run
+from autotune_platform.apprentice.savings import Costs
 from autotune_platform.storage.counting import Addition, Canceled, Check
 from autotune_platform.storage.cursors import decode_cursor, encode_cursor, invalid_cursor
 from autotune_platform.storage.due_index import OPEN_SHARD, DueIndex
@@ -32,7 +34,7 @@ from autotune_platform.webhooks.outbox import outbox_addition
 OPEN_SHARDS = 4
 """Over how many partitions of the index open entries are spread; it may be raised."""
 
-_NOT_LISTED = {"input", "local_output", "shadow_output", "counted", "check_counted"}
+_NOT_LISTED = {"input", "local_output", "shadow_output"}
 _STANDING = ("state", "check")
 _LAST_OF_TASK = "version#~"
 """Behind all that ``about`` reads: evidence, examples and versions, in the order of their keys."""
@@ -158,23 +160,37 @@ class EvidenceRepository:
             only_if={"revision": revision or None},
         )
 
-    def counts(self, task: ApprenticeTask, day: str, numbers: Mapping[str, int]) -> Addition:
-        """Return what adds to the counts of a day."""
+    def counts(
+        self,
+        task: ApprenticeTask,
+        day: str,
+        numbers: Mapping[str, int],
+        *,
+        bounds: Mapping[int, float],
+    ) -> Addition:
+        """Return what adds to the counts of a day.
+
+        Args:
+            bounds: of versions' agreement, as they are known now.
+        """
+        known = {
+            f"bound#{number}": int(bound * AGREEMENT_UNITS) for number, bound in bounds.items()
+        }
         return Addition(
             table=self._table.name,
             pk=task.id,
             sk=day_key(day),
             numbers=numbers,
-            changes={"organization_id": task.organization_id},
+            changes={"organization_id": task.organization_id, **known},
         )
 
-    def examples(self, task: ApprenticeTask, definition_hash: str, by: int) -> Addition:
-        """Return what adds to the number of a definition's examples."""
+    def examples(self, task: ApprenticeTask, definition_hash: str, by: Costs) -> Addition:
+        """Return what adds to the number of a definition's examples, and to what they cost."""
         return Addition(
             table=self._table.name,
             pk=task.id,
             sk=examples_key(definition_hash),
-            numbers={EXAMPLES_COUNTED: by},
+            numbers={EXAMPLES_COUNTED: by.count, "cost": by.total, "squares": by.squares},
             changes={"organization_id": task.organization_id},
         )
 

@@ -27,6 +27,7 @@ from autotune_platform.apprentice.folding.tallies import (
 from autotune_platform.apprentice.pairs import Pair
 from autotune_platform.apprentice.phases import Stage
 from autotune_platform.apprentice.runs.models import Run
+from autotune_platform.apprentice.savings import Costs
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.parts import part
@@ -113,22 +114,27 @@ class RunFolding:
     ) -> bool:
         """Write all that runs add; return False where something was not as it was read."""
         days: dict[str, Counter[str]] = defaultdict(Counter)
-        examples: Counter[str] = Counter()
+        examples: dict[str, Costs] = defaultdict(Costs)
         writes: list[Addition | Check] = [self.repository.kept(known.task)]
         news: list[tuple[Run, Sequence[int]]] = []
         for run in runs:
             entry = entries.get(run.id, {})
             counted = counted_of(entry)
             days[run.day] += of_run(run, counted)
-            examples[run.definition_hash] += is_new_example(run, counted)
+            if is_new_example(run, counted):
+                examples[run.definition_hash] += Costs.of(run.cost_nano_usd)
             writes.append(self.repository.entry(run, before=entry, counted=entry_of(run)))
             news.append((run, [len(run.pairs) - len(new_pairs(run, counted)), len(run.pairs)]))
-        for day, tally in days.items():
-            writes.append(self.repository.counts(known.task, day, tally))
-        for definition_hash, by in examples.items():
-            if by:
-                writes.append(self.repository.examples(known.task, definition_hash, by))
         folded, advances = self._fold(known, news)
+        for day, tally in days.items():
+            bounds = {
+                number: advance.bound
+                for number, advance in advances.items()
+                if day == _latest_day(days, number)
+            }
+            writes.append(self.repository.counts(known.task, day, tally, bounds=bounds))
+        for definition_hash, by in examples.items():
+            writes.append(self.repository.examples(known.task, definition_hash, by))
         if self.repository.write([*writes, *folded]) is not None:
             return False
         for number, advance in advances.items():
@@ -188,7 +194,7 @@ class RunFolding:
             advance.raised = [one for one in advance.raised if one.kind != "alarm" and not is_told]
             return advance
         tail = self.tails.get(task_id, number, through=before.sequence, window=window)
-        return Advance(rules, window, evidence, tail)
+        return Advance(rules, window, evidence, tail, before.score_counts)
 
     def _told(
         self, known: KnownTask, before: StoredEvidence, advance: Advance
@@ -213,6 +219,11 @@ class RunFolding:
             events.append(model_promoted(task, after, evidence, at=self.clock.now()))
         writes = [self.repository.event(task, event) for event in events]
         return [self.repository.evidence(after, revision=before.revision), *writes], after
+
+
+def _latest_day(days: Mapping[str, Counter[str]], version: int) -> str | None:
+    """Return the last day with pairs of a version: what is known of it now is of that day."""
+    return max((day for day, tally in days.items() if tally[f"pairs#{version}"]), default=None)
 
 
 def _nothing(known: KnownTask, number: int) -> StoredEvidence:

@@ -1,7 +1,7 @@
 """How runs lie in the table ``apprentice``.
 
-``pk=apr_…, sk=run`` is a run. ``pk=apt_…#runs#<day>, sk=<run id>`` lists those of a UTC day, once
-they have ended: it is written by whoever counts them.
+``pk=apr_…, sk=run`` is a run. ``pk=apt_…#runs#<day>, sk=<time>#<run id>`` lists those of a UTC day:
+it is written by whoever counts them.
 """
 
 import json
@@ -13,8 +13,6 @@ from autotune_platform.storage.table import Item
 
 RUN = "run"
 _INPUT = "input"
-COUNTING = frozenset({"counted", "check_counted"})
-"""What whoever counts runs writes, and nobody else."""
 
 
 def runs_of(task_id: str, day: str) -> str:
@@ -24,7 +22,7 @@ def runs_of(task_id: str, day: str) -> str:
 
 def attributes_of(run: Run) -> Item:
     """Return what a run's workers write of it; what is None is left out, and JSON is text."""
-    attributes = run.model_dump(mode="json", exclude_none=True, exclude=set(COUNTING))
+    attributes = run.model_dump(mode="json", exclude_none=True)
     attributes[_INPUT] = compact(run.input)
     return attributes
 
@@ -39,6 +37,12 @@ def run_from(item: Mapping[str, Any]) -> Run:
     attributes = {name: item[name] for name in Run.model_fields if name in item}
     attributes[_INPUT] = json.loads(attributes[_INPUT])
     return Run.model_validate(attributes)
+
+
+def listed_run(entry: Mapping[str, Any]) -> Run:
+    """Return the run that an entry of a day's list is of, without its input and answers."""
+    attributes = {name: entry[name] for name in Run.model_fields if name in entry}
+    return Run.model_validate({**attributes, _INPUT: {}})
 
 
 def compact(value: Mapping[str, Any]) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Literal
 
+from autotune.protocol.periods import BudgetPeriod
 from autotune_platform.apprentice.routing import Local, Model, Refusal, Remote
 from autotune_platform.runtime.frozen_model import FrozenModel
 
@@ -35,6 +36,20 @@ class RunFault(FrozenModel):
     message: str
 
 
+class Exhausted(FrozenModel):
+    """Which budget had no room for a run, and until when.
+
+    Attributes:
+        scope: the task's, or the organisation's.
+        period: the longest one that has none.
+        resets_at: when that period is over.
+    """
+
+    scope: Literal["organization", "apprentice_task"]
+    period: BudgetPeriod
+    resets_at: datetime
+
+
 class Run(FrozenModel):
     """A run as it is stored.
 
@@ -47,18 +62,19 @@ class Run(FrozenModel):
         in_canary: whether chance drew it for the canary.
         local_version: the version whose answer may go to the caller.
         shadow_version: one that is asked beside it.
+        local_fault: why the version had no answer, in a word of ``local.contract.Reason``.
         local_output: what the version answered, as text; None where that cannot be kept.
         attempts: how often the paid model was asked, or is being asked.
         remote_row_ids: rows of the ledger, one for each attempt.
+        remote_asking: the row of the attempt that is under way, or was when its worker was killed.
         remote_row_id: the one that has the answer.
         remote_fault: why the last attempt had none.
         answers: who answered the caller.
+        exhausted: the budget that had no room, where one had none.
         pairs: what is learned from it, by version; none from what failed.
         cost_nano_usd: of all attempts that have ended.
         deadline_at: when whoever works on it has given up.
         ended_at: when it stopped being ``pending``.
-        counted: whether its end was counted.
-        check_counted: whether what its check added later was.
     """
 
     id: str
@@ -77,16 +93,19 @@ class Run(FrozenModel):
     local_version: int | None = None
     shadow_version: int | None = None
     local: Local | None = None
+    local_fault: str | None = None
     local_output: str | None = None
     shadow: Local | None = None
     shadow_output: str | None = None
     attempts: int = 0
     remote: Remote | None = None
     remote_row_ids: tuple[str, ...] = ()
+    remote_asking: str | None = None
     remote_row_id: str | None = None
     remote_fault: RunFault | None = None
     answers: Model | None = None
     refusal: Refusal | None = None
+    exhausted: Exhausted | None = None
     escalated: bool = False
     unmonitored: bool = False
     check: Check = "none"
@@ -95,8 +114,6 @@ class Run(FrozenModel):
     created_at: datetime
     ended_at: datetime | None = None
     deadline_at: datetime
-    counted: bool = False
-    check_counted: bool = False
 
     @property
     def has_ended(self) -> bool:

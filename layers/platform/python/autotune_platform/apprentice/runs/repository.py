@@ -1,12 +1,21 @@
 """Where runs are stored: each write is conditional on where the run stood."""
 
+from datetime import date
 from uuid import uuid4
 
-from autotune_platform.apprentice.runs.items import RUN, attributes_of, item_of, run_from
+from autotune_platform.apprentice.runs.items import (
+    RUN,
+    attributes_of,
+    item_of,
+    listed_run,
+    run_from,
+    runs_of,
+)
 from autotune_platform.apprentice.runs.models import Run
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.retry import BUSY
 from autotune_platform.storage.counting import Addition
+from autotune_platform.storage.cursors import decode_cursor, encode_cursor
 from autotune_platform.storage.table import Table
 
 _STANDING = ("state", "attempts", "check")
@@ -28,6 +37,22 @@ class RunRepository:
         """Store a run, ended or not, in one call; return False where there is one of its id."""
         return self._table.put_new(item_of(run))
 
+    def of_day(
+        self, task_id: str, day: date, *, limit: int, next_token: str | None
+    ) -> tuple[list[Run], str | None]:
+        """Return a page of a task's runs of a day that are listed, newest first.
+
+        Raises:
+            InvalidRequestError: ``next_token`` is not from this list.
+        """
+        pk, after = runs_of(task_id, day.isoformat()), None
+        if next_token is not None:
+            (last,) = decode_cursor(next_token, parts=1)
+            after = {"pk": pk, "sk": last}
+        page = self._table.query(pk, newest_first=True, limit=limit, after=after)
+        token = encode_cursor(page.last_key["sk"]) if page.last_key else None
+        return [listed_run(entry) for entry in page.items], token
+
     def change(self, before: Run, after: Run) -> bool:
         """Store what became of a run; return False where it is no more as it was.
 
@@ -45,8 +70,6 @@ class RunRepository:
 
     def writing(self, run: Run, *, before: Run | None) -> Addition:
         """Return what stores a run, for a transaction with other tables.
-
-        It leaves alone whether the run was counted.
 
         Args:
             before: the run as it has to stand; None where there must be none.

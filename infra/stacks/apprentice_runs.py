@@ -1,0 +1,126 @@
+"""Runs of the apprentice: their queue, the worker that has models answer them, and their routes."""
+
+from aws_cdk import Duration
+from aws_cdk import aws_apigatewayv2 as apigateway
+from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+from infra.constructs.service_function import ServiceFunction
+from infra.constructs.work_queue import DrainRate, WorkQueue
+from infra.stacks.domain_stack import MONEY, REQUESTS, DomainStack
+from infra.stacks.http import HttpStack
+from infra.stacks.ledger import LedgerStack
+
+TASKS = "apt_*"
+LISTS = "org_*#tasks"
+RUNS = "apr_*"
+COSTS = "cost#*"
+TRACED_COSTS = "traced#*"
+# A call may take four minutes (``MAX_LLM_CALL_SECONDS``).
+WORK_TIMEOUT = Duration.minutes(5)
+# A run that a killed worker had is to be looked at while somebody may still want its answer.
+COMES_AGAIN_AFTER = Duration.seconds(330)
+# One run a function: one that takes long holds up no other.
+WORK_RATE = DrainRate(max_concurrency=50, batching_window_seconds=0, batch_size=1)
+LONGEST_RUN = Duration.minutes(15)
+
+
+class ApprenticeRuns(Construct):
+    """What takes inputs, and has them answered.
+
+    Attributes:
+        queue: Ids of runs that are to be worked on.
+    """
+
+    def __init__(self, stack: DomainStack, *, http: HttpStack, ledger: LedgerStack) -> None:
+        """Makes all of it in the stack of the apprentice.
+
+        Args:
+            stack: That stack.
+            http: Has the routes.
+            ledger: Lets the worker call language models.
+        """
+        super().__init__(stack, "AnsweringRuns")
+        self._environment = {"APPRENTICE_TABLE": stack.shared.data.apprentice.table.table_name}
+        self.queue = WorkQueue(
+            stack,
+            "Runs",
+            name="runs",
+            consumer_timeout=WORK_TIMEOUT,
+            drain_rate=WORK_RATE,
+            comes_again_after=COMES_AGAIN_AFTER,
+        )
+        stack.alarms.watch_dead_letters(self.queue.dead_letters, of="Runs")
+        stack.alarms.watch_waiting(self.queue.queue, of="Runs", longest=LONGEST_RUN)
+        worker = self._add_worker(stack, ledger)
+        self._add_runs(stack, http, ledger, worker)
+
+    def _add_worker(self, stack: DomainStack, ledger: LedgerStack) -> ServiceFunction:
+        """Has models answer runs: the one function of this domain with keys of connections."""
+        data = stack.shared.data
+        worker = stack.create(
+            "WorkRuns",
+            module="work_runs",
+            description="Has models answer runs of the apprentice",
+            timeout=WORK_TIMEOUT,
+            environment={
+                **self._environment,
+                **ledger.call_environment,
+                "RUN_QUEUE_URL": self.queue.queue.queue_url,
+            },
+        )
+        function = worker.function
+        for keys in (LISTS, RUNS):
+            data.apprentice.grant_read(function, "GetItem", keys=keys)
+        data.apprentice.grant_read(function, "GetItem", "Query", keys=TASKS)
+        data.apprentice.grant_write(function, "PutItem", "UpdateItem", keys=RUNS)
+        ledger.grant_calls(worker)
+        # Rows of its own, what they cost, by which keys, and that a budget had no room for one.
+        data.ledger.grant_read(function, "GetItem")
+        data.ledger.grant_read(function, "BatchGetItem", keys=REQUESTS)
+        data.ledger.grant_write(function, "PutItem", "UpdateItem", keys=REQUESTS)
+        for keys in (COSTS, TRACED_COSTS, MONEY):
+            data.ledger.grant_write(function, "UpdateItem", keys=keys)
+        data.ledger_texts.grant_read_write(function)
+        # Runs that another worker has, or whose next attempt has to wait, are looked at again.
+        self.queue.grant_send(worker)
+        self.queue.drain_into(worker)
+        return worker
+
+    def _add_runs(
+        self, stack: DomainStack, http: HttpStack, ledger: LedgerStack, worker: ServiceFunction
+    ) -> None:
+        """Routes runs; whoever waits for one waits for the worker."""
+        data = stack.shared.data
+        api = stack.create_api(
+            "ApprenticeRunsApi",
+            module="runs_api",
+            environment={
+                **self._environment,
+                **ledger.stores_environment,
+                **stack.grader_environment,
+                "RUN_QUEUE_URL": self.queue.queue.queue_url,
+                "WORK_RUNS_FUNCTION": worker.function.function_name,
+            },
+        )
+        stack.grant_share_waiting(api)
+        function = api.function
+        for keys in (LISTS, RUNS):
+            data.apprentice.grant_read(function, "GetItem", keys=keys)
+        data.apprentice.grant_read(function, "GetItem", "Query", keys=TASKS)
+        data.apprentice.grant_write(function, "PutItem", keys=RUNS)
+        # What the paid model answered lies with its row.
+        data.ledger.grant_read(function, "BatchGetItem", "GetItem", keys=REQUESTS)
+        data.ledger_texts.grant_read(function)
+        self.queue.grant_send(api)
+        iam.Grant.add_to_principal(
+            grantee=function,
+            actions=["lambda:InvokeFunction"],
+            resource_arns=[worker.function.function_arn],
+        )
+        http.api.route(api, paths=["/api/v1/apprentice/tasks/{taskName}/runs"])
+        http.api.route(
+            api,
+            paths=["/api/v1/apprentice/runs/{runId}"],
+            method=apigateway.HttpMethod.GET,
+        )

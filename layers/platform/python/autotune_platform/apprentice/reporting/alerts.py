@@ -1,0 +1,79 @@
+"""What an operator should know now of a task: from what is counted and folded, and nothing else."""
+
+from collections.abc import Iterator, Sequence
+
+from autotune.protocol import apprentice_reports as wire
+from autotune_platform.apprentice.folding.models import DayCounts
+from autotune_platform.apprentice.phases import Stage
+from autotune_platform.apprentice.reporting.known import KnownTask, VersionFigures
+from autotune_platform.budgets.scopes import PeriodUse
+
+WARN_FROM = 0.8
+"""Which share of a budget is worth a word."""
+
+
+def alerts(
+    task: KnownTask, uses: Sequence[PeriodUse], today: DayCounts
+) -> list[wire.ApprenticeAlert]:
+    """Return alerts, the gravest first."""
+    return [
+        *_of_versions(task),
+        *(_of_budget(use) for use in uses if _is_near(use)),
+        *_of_runs(today),
+        *_of_windows(task),
+    ]
+
+
+def _of_versions(task: KnownTask) -> Iterator[wire.ApprenticeAlert]:
+    for number, one in task.versions.items():
+        evidence = one.evidence
+        if evidence.emergency_at is not None:
+            said = f"agreement fell below {one.rules.emergency} at pair {evidence.emergency_at}"
+            yield _alert("emergency", number, f"version {number} is out for good: {said}")
+        elif _was_demoted(one):
+            said = f"agreement fell below {one.rules.coaching} at pair {evidence.alarmed_at}"
+            yield _alert("alarm", number, f"version {number} has to graduate again: {said}")
+
+
+def _was_demoted(one: VersionFigures) -> bool:
+    """Whether it lost its place to an alarm, or is in shadow after one."""
+    return one.evidence.alarms > 0 and one.stage is Stage.SHADOW
+
+
+def _is_near(use: PeriodUse) -> bool:
+    return use.limit is not None and use.spent + use.reserved >= WARN_FROM * use.limit
+
+
+def _of_budget(use: PeriodUse) -> wire.ApprenticeAlert:
+    assert use.limit is not None
+    share = 100 * (use.spent + use.reserved) / use.limit if use.limit else 100.0
+    return _alert("budget", None, f"{share:.0f} % of the budget of {use.name} is used")
+
+
+def _of_runs(today: DayCounts) -> Iterator[wire.ApprenticeAlert]:
+    if today.unmonitored:
+        said = "answered by the small model alone, as the budget had no room to ask the paid one"
+        yield _alert("unmonitored", None, f"{today.unmonitored} of today's runs were {said}")
+    unchecked = today.checks_skipped + today.checks_failed
+    if unchecked:
+        why = f"{today.checks_skipped} for want of budget, {today.checks_failed} unanswered"
+        yield _alert("unchecked", None, f"{unchecked} of today's checks were not done: {why}")
+
+
+def _of_windows(task: KnownTask) -> Iterator[wire.ApprenticeAlert]:
+    for number, one in task.versions.items():
+        if one.stage is Stage.OUT:
+            continue
+        if number == task.derived.serving and one.window.is_stale:
+            said = "fewer than 20 of its pairs are young enough, and all its answers are checked"
+            yield _alert("stale", number, f"version {number} is stale: {said}")
+        if one.window.has_shift:
+            yield _alert("shift", number, f"version {number} agrees less, all of a sudden")
+        elif one.window.has_drift:
+            yield _alert("drift", number, f"version {number} agrees less and less")
+
+
+def _alert(
+    kind: wire.ApprenticeAlertKind, version: int | None, message: str
+) -> wire.ApprenticeAlert:
+    return wire.ApprenticeAlert(kind=kind, version=version, message=message)

@@ -1,0 +1,89 @@
+"""What became of a task's runs by day, in all, and what that saved."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import fields
+from datetime import date
+from typing import Any
+
+from autotune.protocol import apprentice_reports as wire
+from autotune_platform.apprentice.folding.models import DayCounts, VersionDay
+from autotune_platform.apprentice.folding.tallies import AGREEMENT_UNITS
+from autotune_platform.apprentice.sampling import wilson_bound
+from autotune_platform.apprentice.savings import Costs, savings
+
+_NO_COUNTS = ("day", "versions")
+
+
+def day_on_wire(counts: DayCounts, *, alpha: float) -> wire.ApprenticeDay:
+    """Return what became of the runs of a day."""
+    return wire.ApprenticeDay(
+        day=date.fromisoformat(counts.day),
+        counts=counts_on_wire(counts),
+        versions=[
+            _version_day(number, one, alpha)
+            for number, one in sorted(counts.versions.items())
+            if one.pairs
+        ],
+    )
+
+
+def counts_on_wire(counts: DayCounts) -> wire.ApprenticeCounts:
+    """Return counts of runs, and what they cost."""
+    return wire.ApprenticeCounts(
+        begun=counts.begun,
+        local=counts.local,
+        remote=counts.remote,
+        refused=counts.refused,
+        failed=counts.failed,
+        pending=counts.pending,
+        escalated=counts.escalated,
+        unmonitored=counts.unmonitored,
+        examples=counts.examples,
+        checks_done=counts.checks_done,
+        checks_skipped=counts.checks_skipped,
+        checks_failed=counts.checks_failed,
+        cost_answers_nano_usd=counts.cost_answers,
+        cost_checks_nano_usd=counts.cost_checks,
+        cost_lost_nano_usd=counts.cost_lost,
+    )
+
+
+def total(days: Iterable[DayCounts]) -> DayCounts:
+    """Return the sum of some days, without their versions."""
+    names = [one.name for one in fields(DayCounts) if one.name not in _NO_COUNTS]
+    sums: dict[str, Any] = dict.fromkeys(names, 0)
+    for counts in days:
+        for name in names:
+            sums[name] += getattr(counts, name)
+    return DayCounts(day="", **sums)
+
+
+def savings_on_wire(days: Sequence[DayCounts], paid: Costs) -> wire.ApprenticeSavings:
+    """Return what some days saved.
+
+    Args:
+        paid: answers of the paid model under the present definition, whenever they were given.
+    """
+    counts = total(days)
+    saved = savings(counts.local, paid=paid, checks=counts.cost_checks)
+    return wire.ApprenticeSavings(
+        local_answers=saved.local_answers,
+        paid_answers=paid.count,
+        mean_cost_nano_usd=None if paid.mean is None else round(paid.mean),
+        avoided_nano_usd=saved.avoided,
+        checks_nano_usd=saved.checks,
+        net_nano_usd=saved.net,
+        low_nano_usd=saved.low,
+        high_nano_usd=saved.high,
+    )
+
+
+def _version_day(number: int, one: VersionDay, alpha: float) -> wire.ApprenticeVersionDay:
+    mean = one.agreement / AGREEMENT_UNITS / one.pairs
+    return wire.ApprenticeVersionDay(
+        version=number,
+        pairs=one.pairs,
+        mean=mean,
+        wilson_bound=wilson_bound(min(mean, 1.0), one.pairs, alpha),
+        bound=None if one.bound is None else one.bound / AGREEMENT_UNITS,
+    )

@@ -1,0 +1,127 @@
+"""Tells operators of a task: from its evidence, the counts of its days, and its money."""
+
+from datetime import UTC, date, timedelta
+
+from autotune.protocol import apprentice_reports as wire
+from autotune.protocol.llm_batches import LlmBudgetUse
+from autotune_platform.access.models import Caller
+from autotune_platform.apprentice.configuration.service import TaskConfigurations
+from autotune_platform.apprentice.folding.models import DayCounts
+from autotune_platform.apprentice.folding.repository import EvidenceRepository
+from autotune_platform.apprentice.reporting.alerts import alerts
+from autotune_platform.apprentice.reporting.history import (
+    counts_on_wire,
+    day_on_wire,
+    savings_on_wire,
+    total,
+)
+from autotune_platform.apprentice.reporting.known import KnownTask, known_task
+from autotune_platform.apprentice.reporting.prospects import OBSERVED_DAYS, estimate
+from autotune_platform.apprentice.reporting.standing import thresholds, version_standing
+from autotune_platform.budgets.scopes import PeriodUse
+from autotune_platform.budgets.uses import MoneyUses, task_scope
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
+from autotune_platform.runtime.parts import part
+
+SAVINGS_DAYS = 30
+
+
+@part
+class TaskReports:
+    """Reports of tasks; each reads at most five items or queries, and writes nothing."""
+
+    tasks: TaskConfigurations
+    evidence: EvidenceRepository
+    money: MoneyUses
+    clock: Clock = SYSTEM_CLOCK
+
+    def status(self, caller: Caller, name: str) -> wire.ApprenticeStatus:
+        """Return where a task stands.
+
+        Raises:
+            NotFoundError: there is no such task.
+        """
+        task = self._known(caller, name)
+        return self._status(task, self._days(task, SAVINGS_DAYS))
+
+    def report(self, caller: Caller, name: str, *, days: int) -> wire.ApprenticeReport:
+        """Return what became of a task over the last days, today included.
+
+        Raises:
+            NotFoundError: there is no such task.
+        """
+        task = self._known(caller, name)
+        counted = self._days(task, max(days, SAVINGS_DAYS))
+        first, last = self._today() - timedelta(days=days - 1), self._today()
+        own = [one for one in counted if one.day >= first.isoformat()]
+        alpha = task.document["confidence"]["alpha"]
+        return wire.ApprenticeReport(
+            status=self._status(task, [one for one in counted if one.day >= self._since()]),
+            first_day=first,
+            last_day=last,
+            days=[day_on_wire(one, alpha=alpha) for one in own],
+            totals=counts_on_wire(total(own)),
+            savings=savings_on_wire(own, task.examples),
+        )
+
+    def estimate(self, caller: Caller, name: str) -> wire.ApprenticeEstimate:
+        """Return how long it is until a version of a task graduates, and at what price.
+
+        Raises:
+            NotFoundError: there is no such task.
+        """
+        task = self._known(caller, name)
+        return estimate(task, self._days(task, OBSERVED_DAYS), self.clock.now())
+
+    def _status(self, task: KnownTask, days: list[DayCounts]) -> wire.ApprenticeStatus:
+        own, derived = task.configured.task, task.derived
+        uses = self.money.uses(task_scope(own.organization_id, own.id))
+        today = next(
+            (one for one in days if one.day == self._today().isoformat()), DayCounts(day="")
+        )
+        return wire.ApprenticeStatus(
+            id=own.id,
+            name=own.name,
+            description=own.description,
+            version=own.version,
+            definition_hash=own.definition_hash,
+            phase=derived.phase.value,
+            serving=derived.serving,
+            candidate=derived.candidate,
+            is_canary=derived.is_canary,
+            examples=task.examples.count,
+            examples_needed=task.examples_needed,
+            thresholds=thresholds(task),
+            versions=[version_standing(task, one) for one in task.versions.values()],
+            spend=[_use_on_wire(use) for use in uses],
+            today=counts_on_wire(today),
+            savings=savings_on_wire(days, task.examples),
+            savings_days=SAVINGS_DAYS,
+            alerts=alerts(task, uses, today),
+        )
+
+    def _known(self, caller: Caller, name: str) -> KnownTask:
+        configured = self.tasks.get(caller, name)
+        items = self.evidence.about(configured.task.id)
+        return known_task(configured, items, self.evidence, self.clock.now().timestamp())
+
+    def _days(self, task: KnownTask, days: int) -> list[DayCounts]:
+        today = self._today()
+        first = today - timedelta(days=days - 1)
+        return self.evidence.days(task.configured.task.id, first.isoformat(), today.isoformat())
+
+    def _today(self) -> date:
+        return self.clock.now().astimezone(UTC).date()
+
+    def _since(self) -> str:
+        return (self._today() - timedelta(days=SAVINGS_DAYS - 1)).isoformat()
+
+
+def _use_on_wire(use: PeriodUse) -> LlmBudgetUse:
+    return LlmBudgetUse(
+        period=use.period,
+        name=use.name,
+        limit_nano_usd=use.limit,
+        spent_nano_usd=use.spent,
+        reserved_nano_usd=use.reserved,
+    )

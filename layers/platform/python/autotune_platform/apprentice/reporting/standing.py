@@ -1,0 +1,63 @@
+"""Where a task and its versions stand, as operators see it."""
+
+import math
+
+from autotune.protocol import apprentice_reports as wire
+from autotune_platform.apprentice.agreement import lower_bound, mean
+from autotune_platform.apprentice.reporting.known import KnownTask, VersionFigures
+
+_MOST_EVIDENCE = 1e12
+"""What speaks for a version may be more than a float holds; nobody needs more than this."""
+
+
+def version_standing(task: KnownTask, one: VersionFigures) -> wire.ApprenticeVersionStanding:
+    """Return where a version stands."""
+    sampling = task.sampling(one)
+    window, evidence = one.window, one.evidence
+    return wire.ApprenticeVersionStanding(
+        number=one.known.number,
+        stage=one.stage.value,
+        pairs=evidence.pairs,
+        agreement=agreement(one),
+        window=wire.ApprenticeWindow(
+            pairs=window.pairs,
+            mean=window.mean,
+            bound=sampling.bound,
+            slope=window.slope,
+            trend=window.trend,
+            has_drift=window.has_drift,
+            has_shift=window.has_shift,
+            is_stale=window.is_stale,
+        ),
+        sampling=wire.ApprenticeSampling(rate=sampling.rate, reason=sampling.reason.value),
+        graduated_at=evidence.graduated_at,
+        alarm_level=evidence.alarm_level,
+        alarm_at=one.rules.false_alarm_pairs,
+        alarms=evidence.alarms,
+        alarmed_at=evidence.alarmed_at,
+        emergency_at=evidence.emergency_at,
+    )
+
+
+def agreement(one: VersionFigures) -> wire.ApprenticeAgreement:
+    """Return how far a version agrees since its last alarm, with the bound of that."""
+    level = one.level
+    logarithm = min(one.evidence.mean_wealth.logarithm, math.log(_MOST_EVIDENCE))
+    return wire.ApprenticeAgreement(
+        pairs=sum(one.scores.values()),
+        mean=mean(one.scores),
+        bound=lower_bound(one.scores, level),
+        confidence=1 - 1 / level,
+        evidence=math.exp(logarithm),
+        evidence_needed=level,
+    )
+
+
+def thresholds(task: KnownTask) -> wire.ApprenticeThresholds:
+    """Return by which agreement what happens."""
+    own = task.document["thresholds"]
+    return wire.ApprenticeThresholds(
+        graduation=own["phase2ToPhase3"],
+        coaching=own["coachingTrigger"],
+        emergency=own["emergencyThreshold"],
+    )

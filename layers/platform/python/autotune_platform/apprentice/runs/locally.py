@@ -1,0 +1,71 @@
+"""Asking versions of the small model in a run, each on a thread of its own."""
+
+from collections.abc import Mapping
+from concurrent.futures import Executor, Future
+from dataclasses import dataclass
+from typing import Any
+
+from autotune_platform.apprentice.local.contract import LocalAnswer, LocalClients, Unavailable
+from autotune_platform.apprentice.routing import Local
+from autotune_platform.apprentice.runs.models import Run
+from autotune_platform.apprentice.runs.outputs import fits_an_item, read_output
+from autotune_platform.apprentice.runs.prompting import local_question
+from autotune_platform.apprentice.standing import Standing
+from autotune_platform.runtime.parts import part
+
+_GONE = "no_version"
+
+
+@dataclass(frozen=True)
+class LocalOutcome:
+    """What came of asking a version.
+
+    Attributes:
+        outcome: see ``routing.Local``.
+        text: its answer; None where there is none, or it is too long to be stored.
+        fault: why there is none.
+    """
+
+    outcome: Local
+    text: str | None = None
+    fault: str | None = None
+
+
+@part
+class LocalAsking:
+    """Asks versions."""
+
+    clients: LocalClients
+
+    def begin(
+        self,
+        threads: Executor,
+        run: Run,
+        document: Mapping[str, Any],
+        standing: Standing,
+        version: int | None,
+    ) -> "Future[LocalOutcome]":
+        """Begin to ask a version; it has ``timeoutMs`` of the task."""
+        return threads.submit(self._ask, run, document, standing, version)
+
+    def _ask(
+        self, run: Run, document: Mapping[str, Any], standing: Standing, version: int | None
+    ) -> LocalOutcome:
+        served = None if version is None else standing.served.get(version)
+        if served is None:  # it was retired since the run was begun
+            return LocalOutcome(Local.UNAVAILABLE, fault=_GONE)
+        client = self.clients.client_for(document, served)
+        timeout_ms = document["local"]["timeoutMs"]
+        answer = client.ask(local_question(document, run), timeout_ms=timeout_ms)
+        return _outcome(answer, document)
+
+
+def _outcome(answer: LocalAnswer | Unavailable, document: Mapping[str, Any]) -> LocalOutcome:
+    if isinstance(answer, Unavailable):
+        return LocalOutcome(Local.UNAVAILABLE, fault=answer.reason)
+    if not fits_an_item(answer.text):
+        return LocalOutcome(Local.UNPARSEABLE, fault="too_large")
+    if read_output(answer.text, document["outputSchema"]) is None:
+        text = answer.text.encode(errors="replace").decode()
+        return LocalOutcome(Local.UNPARSEABLE, text=text)
+    return LocalOutcome(Local.ANSWERED, text=answer.text)

@@ -1,0 +1,67 @@
+"""Reading answers: an answer is a JSON object of the task's output schema, or it is none."""
+
+import json
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from autotune.protocol.limits import MAX_APPRENTICE_OUTPUT_BYTES
+from autotune_platform.apprentice.evaluators import MAX_ANSWER_BYTES, MAX_ANSWER_VALUES
+from autotune_platform.checks.faults import CompletionFaultError
+from autotune_platform.checks.schemas import Schema
+from autotune_platform.checks.work import cpu_limit
+from autotune_platform.runtime.bounded_json import parse_strictly
+from autotune_platform.runtime.errors import InvalidRequestError
+
+_KNOWN_SCHEMAS = 256
+
+
+def read_output(text: str, output_schema: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return an answer of a model; None where it is no JSON object that the schema admits.
+
+    Nothing is trimmed or corrected: an answer within a Markdown fence is none.
+    """
+    if len(text) > MAX_ANSWER_BYTES:
+        return None
+    try:
+        content = text.encode()
+        if len(content) > MAX_ANSWER_BYTES:
+            return None
+        value = parse_strictly(content, most_values=MAX_ANSWER_VALUES)
+        with cpu_limit():
+            is_admitted = isinstance(value, dict) and _schema(_key(output_schema)).admits(value)
+    except (ValueError, CompletionFaultError):  # no JSON, too many values, half a pair of UTF-16
+        return None
+    return value if is_admitted else None
+
+
+def fits_an_item(text: str) -> bool:
+    """Return whether a version's answer is short enough to be stored with its run."""
+    return len(text.encode(errors="surrogatepass")) <= MAX_APPRENTICE_OUTPUT_BYTES
+
+
+def require_input(value: dict[str, Any], input_schema: Mapping[str, Any]) -> None:
+    """Require that the input schema admits an input.
+
+    Raises:
+        InvalidRequestError: it does not; the field at fault is named.
+    """
+    try:
+        with cpu_limit():
+            fault = _schema(_key(input_schema)).fault(value)
+    except CompletionFaultError as error:
+        raise InvalidRequestError.of_field(
+            "input", "an input that takes less work to check"
+        ) from error
+    if fault is not None:
+        raise InvalidRequestError.of_field(f"input{fault.place}", fault.expected)
+
+
+def _key(schema: Mapping[str, Any]) -> str:
+    return json.dumps(schema, separators=(",", ":"))
+
+
+@lru_cache(_KNOWN_SCHEMAS)
+def _schema(document: str) -> Schema:
+    # It was bounded and checked when the task was put.
+    return Schema(parse_strictly(document.encode(), most_values=len(document)))

@@ -1,0 +1,106 @@
+"""What models are asked in a run: the same words for the paid one and the small one."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+from autotune.protocol.limits import MAX_METADATA_DEPTH
+from autotune.protocol.llm_connections import LlmProvider
+from autotune.protocol.llm_params import LlmInput, LlmParams
+from autotune.protocol.llm_requests import EnqueueLlmRequest
+from autotune.protocol.types import nests_deeper_than
+from autotune_platform.apprentice.local.contract import LocalQuestion
+from autotune_platform.apprentice.runs.items import compact
+from autotune_platform.apprentice.runs.models import Run
+from autotune_platform.ledger.providers.registry import takes_json_schema
+from autotune_platform.ledger.templates import fill
+
+PURPOSE: Final = "apprentice"
+"""Costs of runs are listed by it."""
+
+_INSTRUCTION = (
+    "Answer with one JSON object and nothing else: no Markdown, no words before or behind it. "
+    "It must be valid under this JSON Schema:\n"
+)
+
+
+def remote_question(
+    document: Mapping[str, Any], run: Run, provider: LlmProvider
+) -> EnqueueLlmRequest:
+    """Return what the paid model is asked.
+
+    Args:
+        document: the configuration that the run goes by.
+        provider: of its connection; JSON is asked for in its own way where it has one that takes
+            any schema.
+    """
+    primary = document["remote"]["primary"]
+    return EnqueueLlmRequest(
+        connection_id=primary["connectionId"],
+        purpose=PURPOSE,
+        model=primary["model"],
+        input=LlmInput(
+            system=_system(document),
+            user=document["promptTemplate"],
+            variables=variables(document, run.input),
+        ),
+        params=LlmParams(
+            max_tokens=primary["maxOutputTokens"], response_format=_form(document, provider)
+        ),
+        labels={"task": run.task_name, "run": run.id},
+    )
+
+
+def local_question(document: Mapping[str, Any], run: Run) -> LocalQuestion:
+    """Return what a version is asked."""
+    known = variables(document, run.input)
+    return LocalQuestion(
+        system=fill(_system(document), known),
+        user=fill(document["promptTemplate"], known),
+        output_schema=document["outputSchema"],
+        max_tokens=document["remote"]["primary"]["maxOutputTokens"],
+    )
+
+
+def require_fits(document: Mapping[str, Any], value: Mapping[str, Any]) -> None:
+    """Require that prompts with an input put in are not too long.
+
+    Raises:
+        InvalidRequestError: they are.
+    """
+    known = variables(document, value)
+    for template in (_system(document), document["promptTemplate"]):
+        fill(template, known)
+
+
+def variables(document: Mapping[str, Any], value: Mapping[str, Any]) -> dict[str, str]:
+    """Return what is put into the prompts, by property of the input schema.
+
+    A text is put in as it is, anything else as compact JSON, and nothing where the input has none.
+    """
+    return {name: _text(value, name) for name in document["inputSchema"]["properties"]}
+
+
+def _text(value: Mapping[str, Any], name: str) -> str:
+    if name not in value:
+        return ""
+    member = value[name]
+    if isinstance(member, str):
+        return member
+    return json.dumps(member, separators=(",", ":"), ensure_ascii=False)
+
+
+def _system(document: Mapping[str, Any]) -> str:
+    # Two braces in a row are in texts of the schema alone, where they are no place of a variable.
+    schema = compact(document["outputSchema"]).replace("{{", "{\\u007b")
+    return f"{document['systemPrompt']}\n\n{_INSTRUCTION}{schema}"
+
+
+def _form(document: Mapping[str, Any], provider: LlmProvider) -> dict[str, Any] | None:
+    if takes_json_schema(provider):
+        # Not strict, which many a schema is refused for; what is answered is checked here anyway.
+        schema = {"name": "answer", "strict": False, "schema": document["outputSchema"]}
+        form = {"type": "json_schema", "json_schema": schema}
+        is_deep = nests_deeper_than(form, MAX_METADATA_DEPTH)
+        return {"type": "json_object"} if is_deep else form
+    return {"responseMimeType": "application/json"} if provider == "gemini" else None

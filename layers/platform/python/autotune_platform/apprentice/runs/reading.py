@@ -1,0 +1,91 @@
+"""Reading runs: one by its id, or a task's of a day."""
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import Any
+
+from autotune.protocol.apprentice_tasks import TASK_NAME
+from autotune.protocol.ids import is_id
+from autotune_platform.access.models import Caller
+from autotune_platform.apprentice.configuration.repository import TaskRepository
+from autotune_platform.apprentice.routing import Model
+from autotune_platform.apprentice.runs.models import Run, RunState
+from autotune_platform.apprentice.runs.outputs import read_output
+from autotune_platform.apprentice.runs.repository import RunRepository
+from autotune_platform.ledger.row_answers import RowAnswers
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
+from autotune_platform.runtime.errors import NotFoundError
+from autotune_platform.runtime.parts import part
+
+
+@part
+class RunAnswers:
+    """Finds the answers of runs that have ended."""
+
+    tasks: TaskRepository
+    answers: RowAnswers
+
+    def of(self, run: Run) -> Mapping[str, Any] | None:
+        """Return a run's answer; None where it has none, or its texts were deleted."""
+        text = None
+        if run.answers is Model.LOCAL:
+            text = run.local_output
+        elif run.answers is Model.REMOTE and run.remote_row_id is not None:
+            text = self.answers.text(run.remote_row_id)
+        if text is None:
+            return None
+        configuration = self.tasks.configuration(run.task_id, run.configuration_version)
+        if configuration is None:
+            return None
+        return read_output(text, configuration.document["outputSchema"])
+
+
+@part
+class RunReading:
+    """Reads an organisation's runs."""
+
+    runs: RunRepository
+    tasks: TaskRepository
+    answers: RunAnswers
+    clock: Clock = SYSTEM_CLOCK
+
+    def get(self, caller: Caller, run_id: str) -> tuple[Run, Mapping[str, Any] | None]:
+        """Return a run with its answer.
+
+        Raises:
+            NotFoundError: there is none, or it is another organisation's.
+        """
+        run = self.runs.get(run_id) if is_id("apr", run_id) else None
+        if run is None or run.organization_id != caller.organization_id:
+            raise NotFoundError(f"no run {run_id}")
+        return run, self.answers.of(run)
+
+    def list(
+        self,
+        caller: Caller,
+        task_name: str,
+        day: date | None,
+        *,
+        state: RunState | None,
+        limit: int,
+        next_token: str | None,
+    ) -> tuple[Sequence[Run], str | None]:
+        """Return a page of a task's runs of a UTC day, newest first, without their texts.
+
+        With a state, a page may be short while there are more.
+
+        Args:
+            day: today's without it.
+
+        Raises:
+            NotFoundError: there is no such task.
+            InvalidRequestError: ``next_token`` is not from this list.
+        """
+        task = None
+        if TASK_NAME.fullmatch(task_name):
+            task = self.tasks.find(caller.organization_id, task_name)
+        if task is None or task.state == "deleting":
+            raise NotFoundError(f"no task {task_name}")
+        wanted = day or self.clock.now().date()
+        runs, token = self.runs.of_day(task.id, wanted, limit=limit, next_token=next_token)
+        return [run for run in runs if state is None or run.state == state], token

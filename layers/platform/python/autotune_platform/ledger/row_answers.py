@@ -1,0 +1,23 @@
+"""What rows were answered, for those who had them asked and keep no copy."""
+
+from autotune_platform.ledger.models import Row
+from autotune_platform.ledger.row_repository import RowRepository
+from autotune_platform.ledger.texts import RowTexts
+from autotune_platform.runtime.parts import part
+
+
+@part
+class RowAnswers:
+    """Reads rows of all organisations, by ids that only their owner's records have."""
+
+    rows: RowRepository
+    texts: RowTexts
+
+    def row(self, row_id: str) -> Row | None:
+        """Return a row without its texts."""
+        return self.rows.get(row_id)
+
+    def text(self, row_id: str) -> str | None:
+        """Return what a row was answered; None where it was not, or its texts are gone."""
+        output = self.texts.output_of(row_id)
+        return None if output is None else output.raw_output

@@ -1,0 +1,120 @@
+"""Parts that take inputs of the apprentice's tasks, and those that have them answered."""
+
+from functools import cached_property
+
+from autotune_platform.apprentice.configuration.repository import TaskRepository
+from autotune_platform.apprentice.folding.repository import EvidenceRepository
+from autotune_platform.apprentice.runs.handing_over import RunQueue, RunWorker
+from autotune_platform.apprentice.runs.locally import LocalAsking
+from autotune_platform.apprentice.runs.reading import RunAnswers, RunReading
+from autotune_platform.apprentice.runs.remotely import RemoteAsking
+from autotune_platform.apprentice.runs.repository import RunRepository
+from autotune_platform.apprentice.runs.running import Runner
+from autotune_platform.apprentice.runs.starting import RunStarting
+from autotune_platform.apprentice.runs.working import RunWork
+from autotune_platform.apprentice.standing import Standings
+from autotune_platform.budgets.repository import BudgetRepository
+from autotune_platform.budgets.slots import Slots
+from autotune_platform.budgets.waiting import WaitingShares
+from autotune_platform.ledger.connection_repository import ConnectionRepository
+from autotune_platform.ledger.row_answers import RowAnswers
+from autotune_platform.ledger.usable_connections import UsableConnections
+from autotune_platform.runtime import clients
+from autotune_platform.runtime.environment import (
+    ApprenticeRunApiEnvironment,
+    ApprenticeWorkEnvironment,
+)
+from autotune_platform.wiring.access import ApiParts
+from autotune_platform.wiring.apprentice import ApprenticeParts
+from autotune_platform.wiring.ledger import LedgerParts
+from autotune_platform.wiring.model_calls import ModelCallParts
+
+
+class ApprenticeRunParts(LedgerParts, ApprenticeParts):
+    """Where runs are stored, and their answers."""
+
+    environment: ApprenticeRunApiEnvironment | ApprenticeWorkEnvironment
+
+    @cached_property
+    def task_repository(self) -> TaskRepository:
+        return TaskRepository(self.apprentice_table)
+
+    @cached_property
+    def standings(self) -> Standings:
+        return Standings(
+            tasks=self.task_repository, evidence=EvidenceRepository(self.apprentice_table)
+        )
+
+    @cached_property
+    def apprentice_run_repository(self) -> RunRepository:
+        return RunRepository(self.apprentice_table)
+
+    @cached_property
+    def row_answers(self) -> RowAnswers:
+        return RowAnswers(rows=self.llm_rows, texts=self.row_texts)
+
+    @cached_property
+    def run_answers(self) -> RunAnswers:
+        return RunAnswers(tasks=self.task_repository, answers=self.row_answers)
+
+    @cached_property
+    def run_queue(self) -> RunQueue:
+        return RunQueue(sqs=clients.sqs(), queue_url=self.environment.run_queue_url)
+
+
+class ApprenticeRunApiParts(ApiParts, ApprenticeRunParts):
+    """What takes inputs of tasks, and shows what came of them."""
+
+    environment: ApprenticeRunApiEnvironment
+
+    @cached_property
+    def run_starting(self) -> RunStarting:
+        return RunStarting(
+            runs=self.apprentice_run_repository,
+            standings=self.standings,
+            queue=self.run_queue,
+            worker=RunWorker(
+                client_for=clients.waiting_lambda, function=self.environment.work_runs_function
+            ),
+        )
+
+    @cached_property
+    def run_reading(self) -> RunReading:
+        return RunReading(
+            runs=self.apprentice_run_repository,
+            tasks=self.task_repository,
+            answers=self.run_answers,
+        )
+
+    @cached_property
+    def waiting(self) -> WaitingShares:
+        slots = Slots(budgets=BudgetRepository(self.budgets_table))
+        return WaitingShares(slots=slots, of="apprentice_runs")
+
+
+class ApprenticeWorkParts(ApprenticeRunParts, ModelCallParts):
+    """What has models answer, with the keys of connections."""
+
+    environment: ApprenticeWorkEnvironment
+
+    @cached_property
+    def runner(self) -> Runner:
+        return Runner(
+            runs=self.apprentice_run_repository,
+            tasks=self.task_repository,
+            standings=self.standings,
+            remote=RemoteAsking(
+                calls=self.ledger_calls,
+                runs=self.apprentice_run_repository,
+                connections=UsableConnections(repository=ConnectionRepository(self.registry_table)),
+            ),
+            local=LocalAsking(clients=self.local_clients),
+            answers=self.run_answers,
+            rows=self.row_answers,
+        )
+
+    @cached_property
+    def run_work(self) -> RunWork:
+        return RunWork(
+            runs=self.apprentice_run_repository, runner=self.runner, queue=self.run_queue
+        )

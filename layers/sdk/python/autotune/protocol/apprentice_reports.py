@@ -1,0 +1,336 @@
+"""What becomes of a task of the apprentice, on the wire: its status, its history, its prospects.
+
+Money is in billionths of a US dollar. Days are those of UTC.
+"""
+
+from datetime import date
+from typing import Literal
+
+from autotune.protocol.llm_batches import LlmBudgetUse
+from autotune.protocol.types import ResponseModel
+
+ApprenticeStage = Literal["out", "shadow", "canary", "serves"]
+ApprenticeTrend = Literal["improving", "declining", "stable"]
+ApprenticeSamplingReason = Literal[
+    "not_graduated", "stale", "below_coaching", "near_alarm", "decay", "floor"
+]
+ApprenticeAlertKind = Literal[
+    "emergency", "alarm", "budget", "stale", "unmonitored", "drift", "shift", "unchecked"
+]
+ApprenticeProspect = Literal[
+    "examples", "no_version", "few_pairs", "never", "beyond", "foretold", "canary", "serves"
+]
+
+
+class ApprenticeAgreement(ResponseModel):
+    """How far a version agrees with the paid model, since its last alarm.
+
+    Attributes:
+        pairs: answers of both that chance chose to compare.
+        mean: of their scores; None without pairs.
+        bound: the mean agreement is above this, however often one looks, with a probability of
+            ``confidence``, unless it changed since the first of these pairs.
+        confidence: one less the reciprocal of ``evidence_needed``. The bound is at the threshold
+            where ``evidence`` is at what is needed.
+        evidence: how much speaks for the version; more than 1e12 is shown as that.
+        evidence_needed: how much it takes to graduate.
+    """
+
+    pairs: int
+    mean: float | None
+    bound: float
+    confidence: float
+    evidence: float
+    evidence_needed: float
+
+
+class ApprenticeWindow(ResponseModel):
+    """The last pairs of a version. They say how much is checked, and decide nothing.
+
+    Attributes:
+        pairs: how many there are, of at most ``windowSize``.
+        mean: of their scores.
+        bound: Wilson's lower bound of it, which is not valid for who looks again and again.
+        slope: by how much scores rise in a hundred pairs.
+        has_drift: three windows, each half of the one before, fell one after the other.
+        has_shift: the last window fell by more than ``trendSensitivity``.
+        is_stale: fewer than twenty pairs are young enough.
+    """
+
+    pairs: int
+    mean: float | None
+    bound: float | None
+    slope: float | None
+    trend: ApprenticeTrend
+    has_drift: bool
+    has_shift: bool
+    is_stale: bool
+
+
+class ApprenticeSampling(ResponseModel):
+    """Which share of a version's answers is checked, and why that many."""
+
+    rate: float
+    reason: ApprenticeSamplingReason
+
+
+class ApprenticeVersionStanding(ResponseModel):
+    """Where a version of the small model stands.
+
+    Attributes:
+        number: of the version.
+        stage: ``shadow`` answers nobody, ``canary`` some callers, ``serves`` all that it can.
+        pairs: all that count, also those before its last alarm.
+        graduated_at: the pair at which it graduated, since its last alarm.
+        alarm_level: how much speaks for an alarm, which is raised at ``alarm_at``.
+        alarms: how many there were.
+        alarmed_at: the pair of the last one.
+        emergency_at: the pair at which it was out for good.
+    """
+
+    number: int
+    stage: ApprenticeStage
+    pairs: int
+    agreement: ApprenticeAgreement
+    window: ApprenticeWindow
+    sampling: ApprenticeSampling
+    graduated_at: int | None
+    alarm_level: float
+    alarm_at: int
+    alarms: int
+    alarmed_at: int | None
+    emergency_at: int | None
+
+
+class ApprenticeThresholds(ResponseModel):
+    """By which agreement what happens."""
+
+    graduation: float
+    coaching: float
+    emergency: float
+
+
+class ApprenticeCounts(ResponseModel):
+    """Runs by what became of them, and what they cost.
+
+    ``begun`` is ``local``, ``remote``, ``refused``, ``failed`` and ``pending`` together.
+
+    Attributes:
+        escalated: the small model was unsure or failed, and the paid one answered.
+        unmonitored: the budget kept the paid model from being asked, and the small one answered.
+        checks_done: answers of the small model that the paid one checked.
+        checks_skipped: those that the budget had no room for.
+        checks_failed: those where the paid model did not answer.
+        cost_answers_nano_usd: of answers that callers have from the paid model.
+        cost_checks_nano_usd: of checks, and of what taught a version in shadow.
+        cost_lost_nano_usd: of calls that gave nobody an answer.
+    """
+
+    begun: int = 0
+    local: int = 0
+    remote: int = 0
+    refused: int = 0
+    failed: int = 0
+    pending: int = 0
+    escalated: int = 0
+    unmonitored: int = 0
+    examples: int = 0
+    checks_done: int = 0
+    checks_skipped: int = 0
+    checks_failed: int = 0
+    cost_answers_nano_usd: int = 0
+    cost_checks_nano_usd: int = 0
+    cost_lost_nano_usd: int = 0
+
+
+class ApprenticeVersionDay(ResponseModel):
+    """A version's pairs of a day.
+
+    Attributes:
+        mean: of their scores.
+        wilson_bound: Wilson's lower bound of the day's mean, at the task's ``alpha``.
+        bound: what the version's ``agreement.bound`` was after the day's last pair; None where it
+            was not noted.
+    """
+
+    version: int
+    pairs: int
+    mean: float
+    wilson_bound: float
+    bound: float | None
+
+
+class ApprenticeDay(ResponseModel):
+    """What became of the runs of a day."""
+
+    day: date
+    counts: ApprenticeCounts
+    versions: list[ApprenticeVersionDay]
+
+
+class ApprenticeSavings(ResponseModel):
+    """What the small model's answers saved, net of what it cost to check them.
+
+    Hosting and training are no part of it. All but counts may be None: then it cannot be said.
+
+    Attributes:
+        local_answers: so many the paid model did not have to give.
+        paid_answers: those from which the mean cost is known, under the present definition.
+        mean_cost_nano_usd: what one of them cost.
+        avoided_nano_usd: what the local answers would have cost at that mean.
+        checks_nano_usd: what checks cost.
+        net_nano_usd: the first less the second.
+        low_nano_usd: the end of a 95 % interval; None with fewer than thirty paid answers.
+        high_nano_usd: the other end.
+    """
+
+    local_answers: int
+    paid_answers: int
+    mean_cost_nano_usd: int | None
+    avoided_nano_usd: int | None
+    checks_nano_usd: int
+    net_nano_usd: int | None
+    low_nano_usd: int | None
+    high_nano_usd: int | None
+
+
+class ApprenticeAlert(ResponseModel):
+    """What an operator should know now.
+
+    Attributes:
+        version: which it is about; None for the task.
+        message: what it is, in words.
+    """
+
+    kind: ApprenticeAlertKind
+    version: int | None = None
+    message: str
+
+
+class ApprenticeStatus(ResponseModel):
+    """Where a task stands.
+
+    Attributes:
+        id: of the task.
+        version: of its configuration.
+        phase: 1 where the paid model alone is asked, 2 where both are, 3 where a version answers.
+        serving: number of the version that answers callers.
+        candidate: number of the one in shadow or canary.
+        examples: answers of the paid model under the present definition, of ``examples_needed``.
+        versions: those under the present definition, the latest first.
+        spend: what the present periods of the task's own budget have used.
+        today: the runs of this day.
+        savings: of the last ``savings_days`` days.
+    """
+
+    id: str
+    name: str
+    description: str
+    version: int
+    definition_hash: str
+    phase: Literal[1, 2, 3]
+    serving: int | None
+    candidate: int | None
+    is_canary: bool
+    examples: int
+    examples_needed: int
+    thresholds: ApprenticeThresholds
+    versions: list[ApprenticeVersionStanding]
+    spend: list[LlmBudgetUse]
+    today: ApprenticeCounts
+    savings: ApprenticeSavings
+    savings_days: int
+    alerts: list[ApprenticeAlert]
+
+
+class ApprenticeStatusResponse(ResponseModel):
+    """A task's status."""
+
+    status: ApprenticeStatus
+
+
+class ApprenticeReport(ResponseModel):
+    """What became of a task over some days, beside where it stands.
+
+    Attributes:
+        days: each with runs, the earliest first. A run counts on the day on which it began.
+        totals: of all of them.
+        savings: of all of them.
+    """
+
+    status: ApprenticeStatus
+    first_day: date
+    last_day: date
+    days: list[ApprenticeDay]
+    totals: ApprenticeCounts
+    savings: ApprenticeSavings
+
+
+class ApprenticeReportResponse(ResponseModel):
+    """A report."""
+
+    report: ApprenticeReport
+
+
+class ApprenticeRange(ResponseModel):
+    """Of 300 games that were played on from the pairs so far.
+
+    Attributes:
+        low: a tenth of them came to less.
+        median: half of them did; None where they did not end.
+        high: a tenth came to more; None where these did not end.
+    """
+
+    low: int | None
+    median: int | None
+    high: int | None
+
+
+class ApprenticeDates(ResponseModel):
+    """The same as days."""
+
+    low: date | None
+    median: date | None
+    high: date | None
+
+
+class ApprenticeEstimate(ResponseModel):
+    """How long it is until a version graduates, and at what price.
+
+    Attributes:
+        prospect: ``examples`` where some are missing before any version is asked, ``no_version``
+            where none is in shadow, ``few_pairs`` where fewer than twenty say too little, ``never``
+            at the agreement so far, ``beyond`` where it takes more than 10,000 pairs in half of the
+            games, ``foretold``; ``canary`` and ``serves`` where a version has graduated.
+        version: which version it is about.
+        agreement: the mean that is taken to go on.
+        observed_pairs: from how many pairs that is known.
+        examples_missing: before any version is asked.
+        pairs: until it graduates.
+        runs_a_day: on average over the last ``observed_days``, at most seven.
+        pairs_a_day: the same of pairs of this version.
+        call_nano_usd: what an answer of the paid model costs on average.
+        cost_nano_usd: what the paid model is going to cost until then.
+        dates: when it is likely to graduate, as runs come now.
+        message: the same in words.
+    """
+
+    prospect: ApprenticeProspect
+    version: int | None
+    agreement: float | None
+    observed_pairs: int
+    examples_missing: int
+    pairs: ApprenticeRange
+    runs_a_day: float | None
+    pairs_a_day: float | None
+    observed_days: float
+    call_nano_usd: int | None
+    cost_nano_usd: ApprenticeRange
+    dates: ApprenticeDates
+    message: str
+
+
+class ApprenticeEstimateResponse(ResponseModel):
+    """An estimate."""
+
+    estimate: ApprenticeEstimate

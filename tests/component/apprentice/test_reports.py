@@ -1,0 +1,336 @@
+"""Where a task stands, what became of it and how long it takes yet: all from what is counted."""
+
+import json
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime, timedelta
+from random import Random
+from typing import Any
+
+import pytest
+
+from autotune_platform.apprentice.agreement import counted, lower_bound
+from autotune_platform.apprentice.folding.models import StoredEvidence
+from autotune_platform.apprentice.routing import Local, Model, Refusal, Remote
+from autotune_platform.budgets.money import MoneyBudgets
+from autotune_platform.budgets.scopes import MoneyLimits
+from autotune_platform.budgets.uses import task_scope
+from autotune_platform.runtime import clients
+from autotune_platform.storage.table import Table
+from tests.support.apprentice_folding import Apprentice
+from tests.support.ledger import Ledger
+from tests.support.platform import Platform
+
+LOCAL: dict[str, Any] = {"answers": Model.LOCAL, "phase": 3, "cost_nano_usd": 0}
+UNCHECKED: dict[str, Any] = {**LOCAL, "remote": None, "is_drawn": False}
+
+
+@pytest.fixture
+def apprentice(platform: Platform, ledger: Ledger) -> Apprentice:
+    return Apprentice(platform, ledger.connect())
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+def ended(apprentice: Apprentice, *scores: float, **fields: Any) -> Any:
+    return apprentice.answered(*scores, **{"created_at": now(), **fields})
+
+
+def happened(apprentice: Apprentice, runs: Iterable[Any]) -> None:
+    apprentice.store(runs)
+    apprentice.follow()
+
+
+def examples(apprentice: Apprentice, number: int = 50, **fields: Any) -> list[Any]:
+    """Return runs of phase 1, which the paid model answered alone."""
+    return [ended(apprentice, local=None, phase=1, **fields) for _ in range(number)]
+
+
+def read(apprentice: Apprentice, what: str, **query: Any) -> Any:
+    answer = apprentice.platform.call(
+        "GET", f"/api/v1/apprentice/tasks/{apprentice.name}/{what}", query=query
+    )
+    assert answer.status == 200, answer.text
+    return answer.json[what]
+
+
+def stored(apprentice: Apprentice, version: int = 1) -> StoredEvidence:
+    return apprentice.evidence.find(apprentice.task.id, [version])[version]
+
+
+def alerts(status: dict[str, Any]) -> list[tuple[str, int | None]]:
+    return [(one["kind"], one["version"]) for one in status["alerts"]]
+
+
+def scores_of(agreement: float, pairs: int, seed: int = 1) -> Iterator[float]:
+    dice = Random(seed)
+    return (float(dice.random() < agreement) for _ in range(pairs))
+
+
+def test_a_task_without_runs_needs_examples(apprentice: Apprentice) -> None:
+    status = read(apprentice, "status")
+
+    assert (status["phase"], status["examples"], status["examplesNeeded"]) == (1, 0, 50)
+    assert (status["versions"], status["serving"], status["alerts"]) == ([], None, [])
+    assert status["thresholds"] == {"graduation": 0.9, "coaching": 0.8, "emergency": 0.6}
+    assert status["savings"]["netNanoUsd"] == 0
+    assert set(status["today"].values()) == {0}
+    report = read(apprentice, "report")
+    assert (report["days"], report["status"]) == ([], status)
+    estimate = read(apprentice, "estimate")
+    assert (estimate["prospect"], estimate["examplesMissing"]) == ("examples", 50)
+    assert estimate["dates"] == {"low": None, "median": None, "high": None}
+
+
+def test_examples_that_are_missing_have_a_price_and_a_date(apprentice: Apprentice) -> None:
+    happened(apprentice, examples(apprentice, 10))
+
+    estimate = read(apprentice, "estimate")
+    assert (estimate["prospect"], estimate["examplesMissing"]) == ("examples", 40)
+    assert estimate["callNanoUsd"] == 1_000
+    assert estimate["costNanoUsd"]["median"] == 40_000
+    # Ten runs in the task's first hour are 240 a day.
+    assert estimate["runsADay"] == pytest.approx(240, rel=0.1)
+    assert estimate["dates"]["median"] == (now() + timedelta(days=1)).date().isoformat()
+
+
+def test_with_examples_and_no_version_it_says_so(apprentice: Apprentice) -> None:
+    happened(apprentice, examples(apprentice))
+
+    assert read(apprentice, "estimate")["prospect"] == "no_version"
+
+
+def test_a_version_in_shadow_has_a_bound_and_a_way_to_go(apprentice: Apprentice) -> None:
+    apprentice.add_version(1)
+    scores = [1.0] * 47 + [0.0] * 3
+    happened(apprentice, [ended(apprentice, score) for score in scores])
+
+    status = read(apprentice, "status")
+    assert (status["phase"], status["candidate"], status["serving"]) == (2, 1, None)
+    [version] = status["versions"]
+    assert (version["stage"], version["pairs"]) == ("shadow", 50)
+    assert version["sampling"] == {"rate": 1.0, "reason": "not_graduated"}
+    agreement = version["agreement"]
+    assert (agreement["pairs"], agreement["mean"]) == (50, 0.94)
+    assert (agreement["confidence"], agreement["evidenceNeeded"]) == (0.975, 40)
+    assert agreement["bound"] == pytest.approx(lower_bound(counted(scores), 40.0))
+    # At the threshold the bound is where evidence is at what is needed.
+    assert agreement["bound"] < 0.9
+    assert agreement["evidence"] < 40
+    assert version["window"]["mean"] == pytest.approx(0.94)
+    assert version["window"]["bound"] < 0.94
+
+    estimate = read(apprentice, "estimate")
+    assert (estimate["prospect"], estimate["version"]) == ("foretold", 1)
+    assert (estimate["agreement"], estimate["observedPairs"]) == (0.94, 50)
+    pairs, cost = estimate["pairs"], estimate["costNanoUsd"]
+    assert 50 < pairs["low"] < pairs["median"] < pairs["high"]
+    # Each run of phase 2 is a pair, and costs an answer.
+    assert cost == {name: value * 1_000 for name, value in pairs.items()}
+    assert estimate["dates"]["low"] <= estimate["dates"]["median"]
+    assert f"{pairs['median']:,}" in estimate["message"]
+
+
+@pytest.mark.parametrize(
+    ("scores", "prospect"),
+    [([1.0] * 19, "few_pairs"), (([1.0] * 7 + [0.0]) * 6, "never")],
+)
+def test_what_cannot_be_foretold_is_not(
+    apprentice: Apprentice, scores: list[float], prospect: str
+) -> None:
+    apprentice.add_version(1)
+    happened(apprentice, [*examples(apprentice), *(ended(apprentice, one) for one in scores)])
+
+    estimate = read(apprentice, "estimate")
+    assert estimate["prospect"] == prospect
+    assert estimate["pairs"] == {"low": None, "median": None, "high": None}
+
+
+def test_a_version_that_serves_saves_what_checks_do_not_cost(apprentice: Apprentice) -> None:
+    apprentice.add_version(1)
+    happened(apprentice, [ended(apprentice, 1.0) for _ in range(100)])
+    [version] = read(apprentice, "status")["versions"]
+    assert version["stage"] == "canary"
+    assert version["agreement"]["bound"] > 0.9
+    assert read(apprentice, "estimate")["prospect"] == "canary"
+
+    apprentice.add_version(1, canary_at=stored(apprentice).sequence)
+    checked = {**LOCAL, "check": "done", "cost_nano_usd": 1_000}
+    happened(
+        apprentice,
+        [
+            *(ended(apprentice, **UNCHECKED) for _ in range(90)),
+            *(ended(apprentice, 1.0, **checked) for _ in range(10)),
+        ],
+    )
+
+    status = read(apprentice, "status")
+    assert (status["phase"], status["serving"]) == (3, 1)
+    assert status["today"]["local"] == 100
+    saved = status["savings"]
+    assert (saved["localAnswers"], saved["paidAnswers"], saved["meanCostNanoUsd"]) == (
+        100,
+        110,
+        1_000,
+    )
+    assert (saved["avoidedNanoUsd"], saved["checksNanoUsd"]) == (100_000, 10_000)
+    assert (saved["lowNanoUsd"], saved["netNanoUsd"], saved["highNanoUsd"]) == (90_000,) * 3
+    assert read(apprentice, "estimate")["prospect"] == "serves"
+
+
+def test_an_alarm_is_told_of_and_evidence_begins_anew(apprentice: Apprentice) -> None:
+    apprentice.add_version(1)
+    happened(apprentice, [ended(apprentice, one) for one in [1.0] * 100])
+    after = now() + timedelta(seconds=1)
+    happened(apprentice, [ended(apprentice, 0.0, ended_at=after) for _ in range(8)])
+    happened(apprentice, [ended(apprentice, 0.7, ended_at=after) for _ in range(90)])
+
+    [version] = read(apprentice, "status")["versions"]
+    assert version["alarms"] >= 1
+    assert version["stage"] == "shadow"
+    since = version["pairs"] - version["alarmedAt"]
+    assert version["agreement"]["pairs"] == since
+    assert alerts(read(apprentice, "status"))[0] == ("alarm", 1)
+    # The next time it takes more.
+    assert version["agreement"]["evidenceNeeded"] > 40
+
+
+def test_an_emergency_is_told_of(apprentice: Apprentice) -> None:
+    apprentice.add_version(1)
+    happened(apprentice, [ended(apprentice, 0.0) for _ in range(60)])
+
+    status = read(apprentice, "status")
+    assert (status["phase"], status["versions"][0]["stage"]) == (1, "out")
+    assert alerts(status) == [("emergency", 1)]
+    assert read(apprentice, "estimate")["prospect"] == "no_version"
+
+
+def test_scores_are_those_of_the_pairs_whatever_the_rules_are(apprentice: Apprentice) -> None:
+    apprentice.add_version(1)
+    happened(apprentice, [ended(apprentice, one) for one in [0.0] * 3 + [0.7] * 40 + [1.0] * 60])
+    pairs = list(apprentice.evidence.pairs(apprentice.task.id, 1))
+    alarmed = read(apprentice, "status")["versions"][0]["alarmedAt"] or 0
+    kept = [one.score for one in pairs if one.sequence > alarmed]
+    assert stored(apprentice).score_counts == counted(kept)
+
+    thresholds = {
+        "phase1ToPhase2": 50,
+        "phase2ToPhase3": 0.7,
+        "coachingTrigger": 0.1,
+        "emergencyThreshold": 0.05,
+    }
+    apprentice.put(thresholds=thresholds)
+    # Before anybody folded the pairs anew, and after: by these rules there was no alarm.
+    before = read(apprentice, "status")["versions"]
+    assert before[0]["agreement"]["pairs"] == 103
+    apprentice.follow()
+    after = read(apprentice, "status")["versions"]
+    assert after[0]["agreement"] == before[0]["agreement"]
+    assert stored(apprentice).score_counts == counted(one.score for one in pairs)
+
+
+def test_a_report_has_days_and_their_sum(apprentice: Apprentice) -> None:
+    apprentice.add_version(1)
+    yesterday = now() - timedelta(days=1)
+    refused = {"state": "refused", "refusal": Refusal.BUDGET_EXHAUSTED}
+    failed = {"state": "failed", "refusal": Refusal.REMOTE_UNAVAILABLE, "remote": Remote.FAILED}
+    happened(
+        apprentice,
+        [
+            *(ended(apprentice, 1.0, created_at=yesterday) for _ in range(3)),
+            ended(apprentice, 0.5, created_at=yesterday),
+            apprentice.run(created_at=yesterday),
+            apprentice.run(created_at=now(), ended_at=now(), **refused),
+            apprentice.run(created_at=now(), ended_at=now(), cost_nano_usd=70, **failed),
+            ended(apprentice, escalated=True, local=Local.UNSURE),
+            ended(apprentice, **UNCHECKED, unmonitored=True),
+            ended(apprentice, created_at=now() - timedelta(days=40)),
+        ],
+    )
+
+    report = read(apprentice, "report", days=7)
+    assert (report["firstDay"], report["lastDay"]) == (
+        (now() - timedelta(days=6)).date().isoformat(),
+        now().date().isoformat(),
+    )
+    before, today = report["days"]
+    assert before["day"] == yesterday.date().isoformat()
+    assert (before["counts"]["remote"], before["counts"]["pending"]) == (4, 1)
+    [pairs] = before["versions"]
+    assert (pairs["version"], pairs["pairs"], pairs["mean"]) == (1, 4, 0.875)
+    assert pairs["wilsonBound"] < 0.875
+    assert pairs["bound"] == pytest.approx(
+        read(apprentice, "status")["versions"][0]["agreement"]["bound"], abs=1e-6
+    )
+    counts = today["counts"]
+    assert (counts["refused"], counts["failed"], counts["local"], counts["remote"]) == (1, 1, 1, 1)
+    assert (counts["escalated"], counts["unmonitored"]) == (1, 1)
+    assert counts["costLostNanoUsd"] == 70
+    for name, value in report["totals"].items():
+        assert value == before["counts"][name] + counts[name]
+    assert report["totals"]["begun"] == 9
+    ends = ("local", "remote", "refused", "failed", "pending")
+    assert report["totals"]["begun"] == sum(report["totals"][name] for name in ends)
+    assert alerts(report["status"]) == [("unmonitored", None)]
+    assert len(read(apprentice, "report", days=90)["days"]) == 3
+
+
+def test_a_budget_that_is_nearly_used_is_told_of(apprentice: Apprentice) -> None:
+    table = Table("budgets", clients.dynamodb())
+    money = MoneyBudgets(table=table, outbox=Table("ledger", clients.dynamodb()))
+    scope = task_scope(apprentice.organization_id, apprentice.task.id)
+    money.set_limits(scope, MoneyLimits(day=1_000, month=100_000))
+    assert money.reserve([scope], 850, lambda periods: [])
+
+    status = read(apprentice, "status")
+    day, week, month = status["spend"]
+    assert (day["limitNanoUsd"], day["spentNanoUsd"], day["reservedNanoUsd"]) == (1_000, 0, 850)
+    assert (week["limitNanoUsd"], month["limitNanoUsd"]) == (None, 100_000)
+    assert alerts(status) == [("budget", None)]
+    assert "85 %" in status["alerts"][0]["message"]
+
+
+def test_a_stale_window_of_a_version_that_serves_is_told_of(apprentice: Apprentice) -> None:
+    apprentice.add_version(1)
+    old = now() - timedelta(days=8)
+    happened(apprentice, [ended(apprentice, 1.0, created_at=old) for _ in range(100)])
+    apprentice.add_version(1, canary_at=stored(apprentice).sequence)
+
+    status = read(apprentice, "status")
+    assert status["versions"][0]["sampling"] == {"rate": 1.0, "reason": "stale"}
+    assert alerts(status) == [("stale", 1)]
+
+
+def test_another_definition_has_nothing_of_the_first(apprentice: Apprentice) -> None:
+    apprentice.add_version(1)
+    happened(apprentice, [ended(apprentice, one) for one in scores_of(0.95, 60)])
+    apprentice.put(systemPrompt="Another prompt.")
+
+    status = read(apprentice, "status")
+    assert (status["phase"], status["versions"], status["examples"]) == (1, [], 0)
+    assert status["savings"]["meanCostNanoUsd"] is None
+
+
+@pytest.mark.parametrize("days", [0, 91, "x"])
+def test_a_report_is_of_some_days(apprentice: Apprentice, days: Any) -> None:
+    answer = apprentice.platform.call(
+        "GET", f"/api/v1/apprentice/tasks/{apprentice.name}/report", query={"days": days}
+    )
+    assert (answer.status, answer.json["errors"][0]["field"]) == (422, "days")
+
+
+@pytest.mark.parametrize("what", ["status", "report", "estimate"])
+def test_others_tasks_are_not_there(apprentice: Apprentice, what: str) -> None:
+    other = apprentice.platform.new_organization("second")
+    path = f"/api/v1/apprentice/tasks/{apprentice.name}/{what}"
+    assert apprentice.platform.call("GET", path, api_key=other).status == 404
+    assert apprentice.platform.call("GET", path.replace("intents", "none")).status == 404
+
+
+def test_no_input_is_told(apprentice: Apprentice) -> None:
+    apprentice.add_version(1)
+    happened(apprentice, [ended(apprentice, 1.0) for _ in range(30)])
+
+    told = [read(apprentice, what) for what in ("status", "report", "estimate")]
+    assert "a secret wish" not in json.dumps(told)
