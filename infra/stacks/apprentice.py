@@ -26,6 +26,7 @@ class ApprenticeStack(DomainStack):
 
     Attributes:
         apprentice_environment: For functions that read or write its tasks.
+        answering: What takes inputs, and has them answered.
         runs: Runs that are to be worked on.
     """
 
@@ -41,7 +42,8 @@ class ApprenticeStack(DomainStack):
         self._add_tasks(http)
         self._add_reports(http)
         ApprenticeFolding(self)
-        self.runs = ApprenticeRuns(self, http=http, ledger=ledger).queue
+        self.answering = ApprenticeRuns(self, http=http, ledger=ledger)
+        self.runs = self.answering.queue
 
     def _add_tasks(self, http: HttpStack) -> None:
         tasks = self.create_api(

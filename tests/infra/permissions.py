@@ -104,6 +104,16 @@ ASKS_MODELS = (
     | {("sts:AssumeRole", "iam::*:role/autotune-bedrock*", "")}
 )
 CALLS_MODELS = ASKS_MODELS | table("Registry", "PutItem", keys="llc_*")
+STARTS_RUNS = (
+    table("Apprentice", "GetItem", "Query", keys="apt_*")
+    | table("Apprentice", "GetItem", keys="org_*#tasks")
+    | table("Apprentice", "GetItem", "PutItem", keys="apr_*")
+    | table("Ledger", "BatchGetItem", "GetItem", keys="llm_*")
+    | found_in("LedgerTexts")
+    | bucket("LedgerTexts", "GetObject")
+    | send("Runs")
+    | {("lambda:InvokeFunction", "WorkRunsFunction", "")}
+)
 ORDERS = (
     table("Budgets", "GetItem", keys="money#*")
     | table("Ledger", "BatchGetItem", "BatchWriteItem", "GetItem", "PutItem", "UpdateItem")
@@ -197,16 +207,7 @@ EXPECTED = {
     | table("Apprentice", "BatchWriteItem", keys="apr_*")
     | table("Apprentice", "GetItem", "Query", keys="org_*#tasks")
     | table("Apprentice", "DeleteItem", "PutItem", "UpdateItem", keys="org_*#tasks"),
-    "ApprenticeRunsApi": API
-    | WAITING
-    | table("Apprentice", "GetItem", "Query", keys="apt_*")
-    | table("Apprentice", "GetItem", keys="org_*#tasks")
-    | table("Apprentice", "GetItem", "PutItem", keys="apr_*")
-    | table("Ledger", "BatchGetItem", "GetItem", keys="llm_*")
-    | found_in("LedgerTexts")
-    | bucket("LedgerTexts", "GetObject")
-    | send("Runs")
-    | {("lambda:InvokeFunction", "WorkRunsFunction", "")},
+    "ApprenticeRunsApi": API | WAITING | STARTS_RUNS,
     "WorkRuns": ENCRYPT
     | ASKS_MODELS
     | table("Apprentice", "GetItem", "Query", keys="apt_*")
@@ -614,6 +615,7 @@ EXPECTED = {
     | bucket("LedgerTexts", "GetObject", "PutObject")
     | table("Decks", "GetItem", keys="org_*#capture")
     | send("Captures")
+    | STARTS_RUNS
     | {("kms:Decrypt", "ProviderKeysKey", "")},
     "ImportRequests": ENCRYPT
     | table("Registry", "GetItem")

@@ -331,25 +331,13 @@ class CaptureEnvironment(SampleEnvironment):
     ledger_bucket: str
 
 
-class ChatEnvironment(ConnectionEnvironment):
-    """For the function that passes chat completions through; ``chat_functions`` are of its kind.
-
-    Attributes:
-        capture_queue_url: where calls go that may be captured.
-    """
-
-    decks_table: str
-    capture_queue_url: str
-    chat_functions: int | None = None
-
-
 class ApprenticeEnvironment(GatewayEnvironment):
     """For functions that look after tasks of the apprentice."""
 
     apprentice_table: str
 
 
-class ApprenticeRunApiEnvironment(ApprenticeEnvironment, LedgerEnvironment):
+class ApprenticeRunApiEnvironment(LedgerEnvironment, ApprenticeEnvironment):
     """For the function that takes inputs of tasks.
 
     Attributes:
@@ -359,6 +347,18 @@ class ApprenticeRunApiEnvironment(ApprenticeEnvironment, LedgerEnvironment):
 
     run_queue_url: str
     work_runs_function: str
+
+
+class ChatEnvironment(ApprenticeRunApiEnvironment, ConnectionEnvironment):
+    """For the function that answers chat completions; ``chat_functions`` are of its kind.
+
+    Attributes:
+        capture_queue_url: where calls go that may be captured.
+    """
+
+    decks_table: str
+    capture_queue_url: str
+    chat_functions: int | None = None
 
 
 class ApprenticeWorkEnvironment(ApprenticeEnvironment, ConnectionEnvironment):
