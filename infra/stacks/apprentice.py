@@ -19,6 +19,8 @@ MONEY = "money#*"
 REPORTS = [
     f"/api/v1/apprentice/tasks/{{taskName}}/{shown}" for shown in ("status", "report", "estimate")
 ]
+# Those of tasks alone.
+TASKS_MONEY = "money#org_*#apt_*"
 
 
 class ApprenticeStack(DomainStack):
@@ -38,6 +40,7 @@ class ApprenticeStack(DomainStack):
         )
         self.apprentice_environment: Mapping[str, str] = {
             "APPRENTICE_TABLE": shared.data.apprentice.table.table_name,
+            "BUDGETS_TABLE": shared.data.budgets.table.table_name,
         }
         self._add_tasks(http)
         self._add_reports(http)
@@ -52,12 +55,14 @@ class ApprenticeStack(DomainStack):
         )
         table = self.shared.data.apprentice
         for keys in (TASKS, LISTS):
-            table.grant_read(tasks.function, "GetItem", "Query", keys=keys)
+            table.grant_read(tasks.function, "ConditionCheckItem", "GetItem", "Query", keys=keys)
+            table.grant_write(tasks.function, "DeleteItem", "PutItem", "UpdateItem", keys=keys)
         # A task goes with its runs, and with all that is known of it.
         for keys in (TASKS, RUNS):
             table.grant_write(tasks.function, "BatchWriteItem", keys=keys)
-        table.grant_write(tasks.function, "DeleteItem", "PutItem", keys=TASKS)
-        table.grant_write(tasks.function, "DeleteItem", "PutItem", "UpdateItem", keys=LISTS)
+        # A task's limits are in its scope of money, which is closed when it is deleted.
+        self.shared.data.budgets.grant_read(tasks.function, "GetItem", keys=TASKS_MONEY)
+        self.shared.data.budgets.grant_write(tasks.function, "UpdateItem", keys=TASKS_MONEY)
         http.api.route(tasks, paths=resource_paths("apprentice"))
 
     def _add_reports(self, http: HttpStack) -> None:

@@ -70,6 +70,7 @@ class CompatibleStack(DomainStack):
             },
             most_at_once=functions,
         )
+        ledger.callers.append(chats)
         self.grant_count_requests(chats)
         self.grant_share_waiting(chats)
         data.registry.grant_read(chats.function, "GetItem")

@@ -41,6 +41,7 @@ class LedgerStack(DomainStack):
     Attributes:
         work: The function that works on batches.
         connections: The function that answers for connections, and asks through them to verify one.
+        callers: Functions that ask models.
         imports: The workflow that takes files in.
         import_environment: For functions that make and start imports.
         stores_environment: For functions that read or write rows.
@@ -51,6 +52,7 @@ class LedgerStack(DomainStack):
     def __init__(self, scope: Construct, *, shared: Shared, http: HttpStack) -> None:
         super().__init__(scope, domain="ledger", shared=shared, holds="calls of language models")
         data = shared.data
+        self.callers: list[ServiceFunction] = []
         self.stores_environment: Mapping[str, str] = {
             "LEDGER_TABLE": data.ledger.table.table_name,
             "LEDGER_BUCKET": data.ledger_texts.bucket.bucket_name,
@@ -252,6 +254,7 @@ class LedgerStack(DomainStack):
 
     def grant_calls(self, function: ServiceFunction) -> None:
         """Lets a function call language models, keep to budgets and limits, and book the cost."""
+        self.callers.append(function)
         data = self.shared.data
         data.registry.grant_read(function.function, "GetItem")
         data.budgets.grant_read(function.function, "GetItem")

@@ -78,7 +78,7 @@ class ObservabilityStack(DomainStack):
         )
         self.alarms.watch_log(
             ledger.work,
-            also=[ledger.connections],
+            also=[one for one in ledger.callers if one is not ledger.work],
             name="LlmCostsAboveBound",
             message="a request cost more than its bound",
             description="Requests to language models cost more than was reserved for them",

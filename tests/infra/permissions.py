@@ -202,14 +202,17 @@ EXPECTED = {
     | bucket("Exports", "DeleteObject", "GetObject")
     | start("ExportScores"),
     "ApprenticeApi": API
-    | table("Apprentice", "GetItem", "Query", keys="apt_*")
-    | table("Apprentice", "BatchWriteItem", "DeleteItem", "PutItem", keys="apt_*")
+    | table("Apprentice", "ConditionCheckItem", "GetItem", "Query", keys="apt_*")
+    | table("Apprentice", "BatchWriteItem", "DeleteItem", "PutItem", "UpdateItem", keys="apt_*")
+    | table("Budgets", "GetItem", "UpdateItem", keys="money#org_*#apt_*")
     | table("Apprentice", "BatchWriteItem", keys="apr_*")
-    | table("Apprentice", "GetItem", "Query", keys="org_*#tasks")
+    | table("Apprentice", "ConditionCheckItem", "GetItem", "Query", keys="org_*#tasks")
     | table("Apprentice", "DeleteItem", "PutItem", "UpdateItem", keys="org_*#tasks"),
     "ApprenticeRunsApi": API | WAITING | STARTS_RUNS,
     "WorkRuns": ENCRYPT
     | ASKS_MODELS
+    | derive("Grader")
+    | table("Budgets", "PutItem", "UpdateItem", keys="grd_*")
     | table("Apprentice", "GetItem", "Query", keys="apt_*")
     | table("Apprentice", "GetItem", keys="org_*#tasks")
     | table("Apprentice", "GetItem", "PutItem", "UpdateItem", keys="apr_*")

@@ -43,6 +43,9 @@ OF_APPRENTICE = (
         dynamodb:UpdateItem Apprentice apr_*
         dynamodb:GetItem Budgets
         dynamodb:UpdateItem Budgets money#*
+        dynamodb:PutItem Budgets grd_*
+        dynamodb:UpdateItem Budgets grd_*
+        kms:GenerateMac SecretsKeysGrader
         dynamodb:GetItem Ledger
         dynamodb:BatchGetItem Ledger llm_*
         dynamodb:PutItem Ledger llm_*
@@ -99,6 +102,15 @@ OF_APPRENTICE = (
         "ConnectionsApi",
         "dynamodb:BatchGetItem Apprentice org_*#tasks",
         "Tokens are made of tasks (tests/component/apprentice/test_tokens.py).",
+    ),
+    *rare(
+        "ApprenticeApi",
+        """
+        dynamodb:ConditionCheckItem Apprentice apt_*
+        dynamodb:ConditionCheckItem Apprentice org_*#tasks
+        dynamodb:UpdateItem Apprentice apt_*
+        """,
+        "Versions are registered, promoted and retired (tests/component/apprentice).",
     ),
     *rare(
         "ApprenticeReportsApi",

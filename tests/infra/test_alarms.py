@@ -220,8 +220,8 @@ def test_what_logs_say_becomes_a_metric(aws, name, message, value):
         for each in aws.service.find_resources("AWS::Logs::MetricFilter").values()
         if each["Properties"]["MetricTransformations"][0]["MetricName"] == name
     ]
-    # Of rows above their bound, two functions write.
-    assert len(filters) == (2 if name == "LlmCostsAboveBound" else 1)
+    # Of rows above their bound, four functions write.
+    assert len(filters) == (4 if name == "LlmCostsAboveBound" else 1)
     assert len({str(made["LogGroupName"]) for made in filters}) == len(filters)
     for made in filters:
         assert made["FilterPattern"] == f'{{ $.message = "{message}" }}'

@@ -321,7 +321,7 @@ def test_an_effect_is_claimed_with_labels_enough_and_each_showing_spends_a_look(
     assert effect["confidence"] == pytest.approx(0.95)
     said = [said_by_ada(one["outputExcerpt"]) for one in arms[0][:labels]]
     assert effect["old"]["mean"]["value"] == pytest.approx(sum(said) / labels)
-    deck.finish(deck.start())
+    deck.judge(edit["id"])
     again = deck.act(edit["id"], "measure").json["edit"]
     assert again["effects"][0]["old"]["unjudged"] == 0
     assert again["effects"][0]["old"]["judged"] == 80 - labels

@@ -1,12 +1,15 @@
 """Calls of an apprentice's runs: in both budgets, and written with their run."""
 
+import itertools
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from autotune.protocol.llm_requests import EnqueueLlmRequest
+from autotune.protocol.retry import RetryPolicy
 from autotune_platform.budgets.scopes import MoneyLimits
 from autotune_platform.budgets.uses import task_scope
 from autotune_platform.ledger.apprenticed import Apprenticed, NotOpenedError
@@ -21,14 +24,20 @@ from autotune_platform.storage.table import Table
 from functions.ledger import connections_api
 from tests.component.ledger.test_conversations import caller
 from tests.support.killing import Killed, Killer
-from tests.support.ledger import MODEL, Ledger
+from tests.support.ledger import MODEL, Ledger, later
 from tests.support.tables import items_of_tables
 
 TASK, RUN = "apt_00000000000000000000000001", "apr_00000000000000000000000001"
+_MOST_CALLS = 8
 
 
 @pytest.fixture
 def calls(ledger: Ledger) -> Iterator[LedgerCalls]:
+    yield from provided(ledger)
+
+
+def provided(ledger: Ledger) -> Iterator[LedgerCalls]:
+    """Provide what makes calls; what runs have of them is gone afterwards."""
     assert ledger
     yield connections_api.parts().ledger_calls
     # What stands for runs here is nothing that the platform stores.
@@ -142,17 +151,14 @@ def test_a_killed_call_is_given_back_to_both_and_its_run_hears_of_it(
         return [Addition(table="apprentice", pk=row.id, sk="lost", numbers=numbers)]
 
     object.__setattr__(calls.settling, "lost", lost)
-    for after in range(40):
-        killer.kill("before-call", after=after)
-        try:
-            calls.call(who, asked, of=of(begins=stored().get("state")))
-        except Killed:
-            continue
-        finally:
-            killer.spare()
-        break
-    else:
-        raise AssertionError("it never ended")
+    for moment, after in itertools.product(("before-call", "after-call"), range(_MOST_CALLS)):
+        calls.money.known.clear()
+        run_as_it_is = of(begins=stored().get("state"))
+        killer.kill(moment, after=after)
+        with suppress(Killed):
+            calls.call(who, asked, of=run_as_it_is)
+        killer.spare()
+    assert stored()["state"] == "answered"
     rows = ledger.platform.call("GET", "/api/v1/llm-requests").json["requests"]
     for _ in range(2):
         for one in rows:
@@ -171,3 +177,30 @@ def test_a_killed_call_is_given_back_to_both_and_its_run_hears_of_it(
     assert len(told) >= 2
     codes = {row.error.code for row in heard if row.error}
     assert codes == {"platform_error", "outcome_unclear"}
+
+
+def test_an_answer_is_kept_where_others_keep_at_the_money(
+    ledger: Ledger, calls: LedgerCalls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Each transaction that is at the scopes is canceled, as by others that write the same items.
+    add = Table.add_together
+    tries: list[int] = []
+
+    def busy(table: Table, additions: Sequence[Addition]) -> bool:
+        tries.append(len(additions))
+        return add(table, additions) if all(one.table != "budgets" for one in additions) else False
+
+    with monkeypatch.context() as others:
+        others.setattr(Table, "add_together", busy)
+        others.setattr(RetryPolicy, "pause", lambda *_: 0.0)
+        row, outcome = calls.call(caller(ledger), request(ledger.connect()), of=of())
+    assert isinstance(outcome, Answer)
+    assert len(tries) > 3
+    assert (row.status, stored()["state"]) == ("completed", "answered")
+    assert outcome.text in ledger.read(row.id)["rawOutput"]
+    bill = ledger.fake.world.bill()["total_nano_usd"]
+    assert [used(calls, scope) for scope in scopes(ledger)] == [(0, row.bound_nano_usd)] * 2
+    with later(timedelta(minutes=11)):
+        assert ledger.sweep() == 1
+        assert ledger.sweep() == 0
+    assert [used(calls, scope) for scope in scopes(ledger)] == [(bill, 0)] * 2

@@ -225,6 +225,7 @@ def test_a_task_is_listed_shown_in_each_version_and_deleted(run, apply):
     assert "Names languages." in listed
     shown = run("apprentice", "show", "support").stdout
     assert '"daily": "4"' in shown
+    assert ": 0 of 4 USD; " in shown
     first = run("apprentice", "show", "support", "--version", 1)
     assert '"daily": "5"' in first.stdout
     assert "You tell intents apart." in first.stdout

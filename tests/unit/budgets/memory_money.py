@@ -65,4 +65,6 @@ class MoneyTable:
 
 def _holds(one: Addition, item: dict[str, Any]) -> bool:
     is_expected = all(item.get(name) == value for name, value in one.only_if.items())
-    return is_expected and all(item.get(name, 0) <= most for name, most in one.at_most.items())
+    is_enough = all(item.get(name, -1) >= least for name, least in one.at_least.items())
+    is_little = all(item.get(name, 0) <= most for name, most in one.at_most.items())
+    return is_expected and is_enough and is_little

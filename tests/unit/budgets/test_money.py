@@ -25,7 +25,7 @@ from hypothesis.stateful import (
 
 from autotune_platform.budgets import money as money_module
 from autotune_platform.budgets import scopes as scopes_module
-from autotune_platform.budgets.money import MoneyBudgets, Reserved
+from autotune_platform.budgets.money import MoneyBudgets, NoRoom, Reserved
 from autotune_platform.budgets.scopes import (
     COMMITTED,
     SPENT,
@@ -132,9 +132,11 @@ class Money(RuleBasedStateMachine):
         self.table.answers_lost, self.table.before = 0, None
         if not isinstance(found, Reserved):
             # A refusal is right: one of them has no room in its present periods.
-            assert found is not None
+            assert isinstance(found, NoRoom)
             standing = Standing.of(self.table.get(partition(found.scope), ITEM) or {})
-            (use,) = [one for one in standing.uses(self.time.date()) if one.period == found.period]
+            (use,) = [
+                one for one in standing.uses(self.time.date()) if one.period == found.use.period
+            ]
             if process == 0:
                 assert use.limit is not None
                 assert use.spent + use.reserved + bound > use.limit

@@ -15,14 +15,16 @@ from datetime import date, datetime
 from typing import NamedTuple
 from uuid import uuid4
 
-from autotune.protocol.ids import derived_id
-from autotune.protocol.llm_events import BudgetExhausted
-from autotune.protocol.periods import BudgetPeriod
+from autotune_platform.budgets.announcing import budget_exhausted, budget_warning
 from autotune_platform.budgets.scopes import (
     COMMITTED,
+    HALTED,
+    HALTED_BY,
     REFUSED,
     SPENT,
     TODAY,
+    WARNED,
+    Halt,
     MoneyLimits,
     PeriodUse,
     Standing,
@@ -30,14 +32,13 @@ from autotune_platform.budgets.scopes import (
     resets_at,
     settled_names,
 )
-from autotune_platform.budgets.uses import ITEM, MoneyUses, partition
+from autotune_platform.budgets.uses import ITEM, MoneyUses, partition, task_of
 from autotune_platform.runtime.clients import REFUSALS, is_throttled, is_unclear
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.retry import busy_until
 from autotune_platform.storage.counting import Addition, Canceled
 from autotune_platform.storage.table import Table
-from autotune_platform.webhooks.models import Event
 from autotune_platform.webhooks.outbox import outbox_addition
 
 _TRIED_SECONDS = 10
@@ -50,8 +51,17 @@ class NoRoom(NamedTuple):
     """
 
     scope: str
-    period: BudgetPeriod
+    standing: Standing
+    use: PeriodUse
     resets_at: datetime
+
+
+class Halted(NamedTuple):
+    """The first scope in which nothing is reserved, and why."""
+
+    scope: str
+    why: Halt
+    by: str | None
 
 
 @dataclass(frozen=True)
@@ -63,12 +73,16 @@ class Reserved:
 
 @dataclass(frozen=True)
 class _Planned:
-    """One transaction, which is asked for again as it is until its outcome is clear."""
+    """One transaction, which is asked for again as it is until its outcome is clear.
+
+    ``warned`` has the attributes by scope that note that word is sent of a period.
+    """
 
     token: str
     periods: list[str]
     additions: Sequence[Addition]
     scopes_from: int
+    warned: Mapping[str, Sequence[str]]
 
 
 @part
@@ -104,22 +118,32 @@ class MoneyBudgets(MoneyUses):
                 return
         raise _busy()
 
-    def refused(self, organization_id: str) -> None:
+    def refused(self, scope: str) -> None:
         """Publish that a budget left no room for what was to be reserved, once for each period.
 
-        The period with the least room is the one. That it was published is noted in the same
-        transaction, so that a crash comes before both or after both.
+        The period with the least room is the one; see ``announce``.
+        """
+        standing = self.standing(scope)
+        uses = standing.uses(self.clock.now().date())
+        limited = [use for use in uses if use.room is not None]
+        if limited:
+            self._announce(scope, standing, min(limited, key=lambda one: one.room or 0))
+
+    def announce(self, no_room: NoRoom) -> None:
+        """Publish that a period left no room for what was to be reserved, once for each.
+
+        That it was published is noted in the same transaction, so that a crash comes before both or
+        after both.
 
         Raises:
             UnavailableError: the table is busy; the next refusal publishes it.
         """
-        limited = [use for use in self.uses(organization_id) if use.room is not None]
-        if not limited:
-            return
-        use = min(limited, key=lambda one: one.room or 0)
+        self._announce(no_room.scope, no_room.standing, no_room.use)
+
+    def _announce(self, scope: str, standing: Standing, use: PeriodUse) -> None:
         if use.is_announced:
             return
-        now, pk, noted_as = self.clock.now(), partition(organization_id), f"{REFUSED}{use.name}"
+        pk, noted_as = partition(scope), f"{REFUSED}{use.name}"
         noted = Addition(
             table=self.table.name,
             pk=pk,
@@ -127,12 +151,13 @@ class MoneyBudgets(MoneyUses):
             changes={noted_as: 1},
             only_if={noted_as: None},
         )
-        event = budget_exhausted(organization_id, use, now)
+        event = budget_exhausted(scope, standing, use, self.clock.now())
         both = [noted, outbox_addition(event, table=self.outbox.name, pk=pk)]
         for _ in busy_until(self.clock, self.tried_seconds):
             if self.table.add_together(both):
+                self._noted(scope, [noted_as])
                 return
-            if noted_as in self.standing(organization_id).numbers:
+            if noted_as in self.standing(scope).numbers:
                 return
         raise _busy()
 
@@ -141,11 +166,12 @@ class MoneyBudgets(MoneyUses):
         scopes: Sequence[str],
         amount: int,
         what_for: Callable[[list[str]], Sequence[Addition]],
-    ) -> Reserved | NoRoom | None:
+    ) -> Reserved | NoRoom | Halted | None:
         """Set an amount aside in each of some scopes, in one transaction with what it is for.
 
         It takes one call of AWS where the scopes were seen before, in the same day and with the
-        same limits. Others that write the same items are no refusal: it is tried again.
+        same limits. Others that write the same items are no refusal: it is tried again. Where it
+        takes a period to 80 percent of its limit, word of that is sent in the same transaction.
 
         Args:
             scopes: the narrowest first, which is the one that is named where several have no room.
@@ -172,7 +198,7 @@ class MoneyBudgets(MoneyUses):
                 continue
             unclear = None
             if canceled is None:
-                self._entered(scopes, planned.periods)
+                self._entered(scopes, planned)
                 return Reserved(planned.periods)
             if any(place < planned.scopes_from for place in canceled.refused):
                 return self._written_before(planned)
@@ -182,14 +208,33 @@ class MoneyBudgets(MoneyUses):
         raise _busy()
 
     def settlement(
-        self, scopes: Sequence[str], periods: Sequence[str], *, reserved: int, spent: int
+        self,
+        scopes: Sequence[str],
+        periods: Sequence[str],
+        *,
+        reserved: int,
+        spent: int,
+        row_id: str | None = None,
     ) -> list[Addition]:
-        """Return what gives back a reservation and counts what was spent of it, or beyond it."""
+        """Return what gives back a reservation and counts what was spent of it, or beyond it.
+
+        Where it is beyond, nothing more is reserved in the scope of a task.
+
+        Args:
+            row_id: of the row that it was for, if it was for one.
+        """
         names = settled_names(periods, self.clock.now().date())
         numbers = {f"{COMMITTED}{name}": spent - reserved for name in names}
         numbers |= {f"{SPENT}{name}": spent for name in names}
+        halted = {HALTED: "above_bound", **({HALTED_BY: row_id} if row_id else {})}
         return [
-            Addition(table=self.table.name, pk=partition(scope), sk=ITEM, numbers=numbers)
+            Addition(
+                table=self.table.name,
+                pk=partition(scope),
+                sk=ITEM,
+                numbers=numbers,
+                changes=halted if task_of(scope) and spent > reserved else {},
+            )
             for scope in scopes
         ]
 
@@ -211,48 +256,81 @@ class MoneyBudgets(MoneyUses):
         periods = list(periods_of(day).values())
         others = what_for(periods)
         own = [self._addition(scope, one, day, amount) for scope, one in standings.items()]
-        return _Planned(uuid4().hex, periods, [*others, *own], len(others))
+        warned = {scope: one.warned_by(day, amount) for scope, one in standings.items()}
+        words = [
+            outbox_addition(
+                budget_warning(
+                    scope, standings[scope], use.with_reserved(amount), self.clock.now()
+                ),
+                table=self.outbox.name,
+                pk=partition(scope),
+            )
+            for scope, uses in warned.items()
+            for use in uses
+        ]
+        return _Planned(
+            uuid4().hex,
+            periods,
+            [*others, *own, *words],
+            len(others),
+            {scope: [f"{WARNED}{use.name}" for use in uses] for scope, uses in warned.items()},
+        )
 
-    def _entered(self, scopes: Sequence[str], periods: Sequence[str]) -> None:
+    def _entered(self, scopes: Sequence[str], planned: _Planned) -> None:
         """Take note of the day that scopes are in, so that the next reservation reads nothing."""
+        day = date.fromisoformat(planned.periods[0])
         for scope in scopes:
-            known = self.known.get(scope)
-            if known is not None:
-                self.known[scope] = known._replace(today=date.fromisoformat(periods[0]))
+            self._noted(scope, planned.warned[scope], day)
+
+    def _noted(self, scope: str, names: Sequence[str], day: date | None = None) -> None:
+        """Take note of what was just written of a scope."""
+        known = self.known.get(scope)
+        if known is not None:
+            numbers = {**known.numbers, **dict.fromkeys(names, 1)}
+            self.known[scope] = known._replace(numbers=numbers, today=day or known.today)
 
     def _addition(self, scope: str, standing: Standing, day: date, amount: int) -> Addition:
         """Return what sets an amount aside, if a scope is where it stood, and has room."""
         is_new = standing.today != day
         names = periods_of(day)
+        warned = [f"{WARNED}{use.name}" for use in standing.warned_by(day, amount)]
         limits: Mapping[str, int | None] = standing.limits.model_dump()
         return Addition(
             table=self.table.name,
             pk=partition(scope),
             sk=ITEM,
             numbers={f"{COMMITTED}{name}": amount for name in names.values()},
-            changes={TODAY: day.isoformat()} if is_new else {},
+            changes={**({TODAY: day.isoformat()} if is_new else {}), **dict.fromkeys(warned, 1)},
             remove=standing.outdated(day) if is_new else (),
-            only_if={TODAY: standing.today.isoformat() if standing.today else None, **limits},
-            at_most={
-                f"{COMMITTED}{name}": limit - amount
-                for period, name in names.items()
-                if (limit := standing.limits.of(period)) is not None
+            only_if={
+                TODAY: standing.today.isoformat() if standing.today else None,
+                HALTED: None,
+                **limits,
+                **dict.fromkeys(warned),
             },
+            at_most=standing.most_before(day, amount),
+            at_least=standing.least_before(day, amount),
             is_returned=True,
         )
 
     def _short(
         self, planned: _Planned, canceled: Canceled, scopes: Sequence[str], amount: int
-    ) -> NoRoom | None:
+    ) -> NoRoom | Halted | None:
         """Take note of where scopes stand that refused; return the first that has no room."""
-        found: NoRoom | None = None
+        found: NoRoom | Halted | None = None
         day = date.fromisoformat(planned.periods[0])
         for place, item in sorted(canceled.refused.items()):
+            if place >= planned.scopes_from + len(scopes):
+                continue
             scope = scopes[place - planned.scopes_from]
             standing = self.seen(scope, Standing.of(item))
-            period = standing.short(day, amount)
-            if period is not None and found is None:
-                found = NoRoom(scope, period, resets_at(period, standing.day(day)))
+            if found is not None:
+                continue
+            if standing.halted is not None:
+                found = Halted(scope, standing.halted, standing.halted_by)
+            elif (use := standing.short(day, amount)) is not None:
+                over = resets_at(use.period, standing.day(day))
+                found = NoRoom(scope, standing, use, over)
         return found
 
     def _written_before(self, planned: _Planned) -> Reserved | None:
@@ -260,27 +338,6 @@ class MoneyBudgets(MoneyUses):
         first = planned.additions[0]
         stored = self.outbox.get(first.pk, first.sk) or {}
         return Reserved(planned.periods) if stored.get("periods") == planned.periods else None
-
-
-def budget_exhausted(organization_id: str, use: PeriodUse, now: datetime) -> Event:
-    """Return the event ``budget.exhausted`` of a period that has a limit."""
-    assert use.limit is not None
-    data = BudgetExhausted(
-        scope="organization",
-        period=use.period,
-        name=use.name,
-        limit_nano_usd=use.limit,
-        spent_nano_usd=use.spent,
-        reserved_nano_usd=use.reserved,
-    )
-    period = f"{use.period}#{use.name}"
-    return Event(
-        id=derived_id("evt", "budget.exhausted", organization_id, period),
-        type="budget.exhausted",
-        organization_id=organization_id,
-        occurred_at=now,
-        data=data.model_dump(mode="json", by_alias=True),
-    )
 
 
 def _busy() -> UnavailableError:

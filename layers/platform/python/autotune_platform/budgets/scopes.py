@@ -11,15 +11,21 @@ that nobody adds to any more.
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 from autotune.protocol.periods import BudgetPeriod
 from autotune_platform.runtime.frozen_model import FrozenModel
 
-COMMITTED, SPENT, REFUSED = "committed#", "spent#", "refused#"
+COMMITTED, SPENT, REFUSED, WARNED = "committed#", "spent#", "refused#", "warned#"
 """What attributes of a period begin with, before its name."""
 
+HALTED, HALTED_BY, TASK_NAME = "halted", "halted_by", "task_name"
+
+Halt = Literal["above_bound", "deleted"]
+"""Why nothing is reserved in a scope: a call cost more than it can have, or the task is gone."""
+
 TODAY = "today"
+_WARNED_FROM_PERCENT = 80
 _SETTLED_BACK = 1
 # One more than is settled: a clock that is behind by less than a day finds its names there.
 _KEPT_BACK = 2
@@ -41,7 +47,8 @@ class MoneyLimits(FrozenModel):
 class PeriodUse(NamedTuple):
     """What a period has used, in billionths of a US dollar.
 
-    ``is_announced`` is whether its organisation was sent word that it has no room.
+    ``is_announced`` is whether its organisation was sent word that it has no room, and
+    ``is_warned`` that it soon has none.
     """
 
     period: BudgetPeriod
@@ -50,13 +57,28 @@ class PeriodUse(NamedTuple):
     spent: int
     reserved: int
     is_announced: bool = False
+    is_warned: bool = False
 
     @property
     def room(self) -> int | None:
         """What is left of the limit, not below 0; None without one."""
         if self.limit is None:
             return None
-        return max(0, self.limit - self.spent - self.reserved)
+        return max(0, self.limit - self.committed)
+
+    def with_reserved(self, amount: int) -> Self:
+        """Return the same after an amount was reserved."""
+        return self._replace(reserved=self.reserved + amount)
+
+    @property
+    def committed(self) -> int:
+        """What was spent and what is reserved."""
+        return self.spent + self.reserved
+
+    @property
+    def warned_from(self) -> int | None:
+        """From which of it on its organisation is sent word; None where there is no limit."""
+        return self.limit * _WARNED_FROM_PERCENT // 100 if self.limit else None
 
 
 class Standing(NamedTuple):
@@ -65,11 +87,17 @@ class Standing(NamedTuple):
     Attributes:
         today: the day that its item is in; None before anything was reserved.
         numbers: the attributes of its periods.
+        halted: why nothing is reserved in it, if nothing is, and ``halted_by`` which row's cost is
+            the reason.
+        task_name: of the task that it is of, if it is.
     """
 
     limits: MoneyLimits
     today: date | None
     numbers: Mapping[str, int]
+    halted: Halt | None = None
+    halted_by: str | None = None
+    task_name: str | None = None
 
     @classmethod
     def of(cls, item: Mapping[str, Any]) -> Self:
@@ -79,9 +107,16 @@ class Standing(NamedTuple):
         numbers = {
             name: value
             for name, value in item.items()
-            if name.startswith((COMMITTED, SPENT, REFUSED))
+            if name.startswith((COMMITTED, SPENT, REFUSED, WARNED))
         }
-        return cls(MoneyLimits(**limits), today and date.fromisoformat(today), numbers)
+        return cls(
+            MoneyLimits(**limits),
+            today and date.fromisoformat(today),
+            numbers,
+            item.get(HALTED),
+            item.get(HALTED_BY),
+            item.get(TASK_NAME),
+        )
 
     def day(self, now: date) -> date:
         """Return the day in which a scope reserves: never one before that of its item."""
@@ -97,16 +132,50 @@ class Standing(NamedTuple):
                 spent := self.numbers.get(f"{SPENT}{name}", 0),
                 self.numbers.get(f"{COMMITTED}{name}", 0) - spent,
                 f"{REFUSED}{name}" in self.numbers,
+                f"{WARNED}{name}" in self.numbers,
             )
             for period, name in periods_of(self.day(now)).items()
         ]
 
-    def short(self, now: date, amount: int) -> BudgetPeriod | None:
+    def short(self, now: date, amount: int) -> PeriodUse | None:
         """Return the longest period that has no room for an amount; None where all have."""
         for use in reversed(self.uses(now)):
-            if use.limit is not None and use.spent + use.reserved + amount > use.limit:
-                return use.period
+            if use.limit is not None and use.committed + amount > use.limit:
+                return use
         return None
+
+    def warned_by(self, now: date, amount: int) -> list[PeriodUse]:
+        """Return the periods that an amount takes to where word is sent, which was not yet."""
+        return [
+            use
+            for use in self.uses(now)
+            if amount and use.warned_from is not None and not use.is_warned
+            if use.committed + amount >= use.warned_from
+        ]
+
+    def most_before(self, now: date, amount: int) -> Mapping[str, int]:
+        """Return the most that may be committed before an amount is, by attribute.
+
+        It is within the limit. Where no word was sent, it is below what word is sent from, so that
+        whoever takes the period there gets to know.
+        """
+        warned = {use.period for use in self.warned_by(now, amount)}
+        most: dict[str, int] = {}
+        for use in self.uses(now):
+            if use.limit is None:
+                continue
+            most[f"{COMMITTED}{use.name}"] = use.limit - amount
+            if amount and use.warned_from and not use.is_warned and use.period not in warned:
+                most[f"{COMMITTED}{use.name}"] = use.warned_from - amount - 1
+        return most
+
+    def least_before(self, now: date, amount: int) -> Mapping[str, int]:
+        """Return the least that is committed before, where an amount has word sent."""
+        return {
+            f"{COMMITTED}{use.name}": use.warned_from - amount
+            for use in self.warned_by(now, amount)
+            if use.warned_from is not None and use.warned_from > amount
+        }
 
     def outdated(self, day: date) -> list[str]:
         """Return the attributes of periods that nobody adds to once the item is in a day."""

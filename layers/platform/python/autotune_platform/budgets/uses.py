@@ -71,6 +71,16 @@ def task_scope(organization_id: str, task: str) -> str:
     return f"{organization_id}#{task}"
 
 
+def organization_of(scope: str) -> str:
+    """Return whose scope it is."""
+    return scope.partition("#")[0]
+
+
+def task_of(scope: str) -> str | None:
+    """Return the task of an organisation's apprentice whose scope it is; None for its own."""
+    return scope.partition("#")[2] or None
+
+
 def partition(scope: str) -> str:
     """Return the partition key of a scope's item."""
     return f"money#{scope}"

@@ -4,11 +4,15 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from autotune.protocol.problems import BudgetProblem, FieldProblem, LimitProblem
-from autotune_platform.budgets.money import MoneyBudgets, NoRoom
+from autotune_platform.budgets.money import Halted, MoneyBudgets, NoRoom
 from autotune_platform.budgets.uses import Limit
 from autotune_platform.ledger.models import Row
 from autotune_platform.ledger.planning import PlannedRow
-from autotune_platform.runtime.errors import BudgetExhaustedError, InvalidRequestError
+from autotune_platform.runtime.errors import (
+    BudgetExhaustedError,
+    CallsHaltedError,
+    InvalidRequestError,
+)
 from autotune_platform.runtime.parts import part
 
 
@@ -67,14 +71,24 @@ def exhausted(no_room: NoRoom, row: Row) -> BudgetExhaustedError:
     budget = BudgetProblem(
         scope="apprentice_task" if is_of_task else "organization",
         task_id=row.apprentice_task_id if is_of_task else None,
-        period=no_room.period,
+        period=no_room.use.period,
         resets_at=no_room.resets_at,
     )
     whose = "the task's budget" if is_of_task else "the budget for language models"
     return BudgetExhaustedError(
-        f"{whose} has no room for this call in this {no_room.period}, which is over at "
+        f"{whose} has no room for this call in this {no_room.use.period}, which is over at "
         f"{no_room.resets_at:%Y-%m-%dT%H:%M:%SZ}",
         budget=budget,
+    )
+
+
+def halted(found: Halted) -> CallsHaltedError:
+    """Return the error of a call of a task whose calls are halted."""
+    if found.why == "deleted":
+        return CallsHaltedError("the task was deleted")
+    return CallsHaltedError(
+        f"a call of this task cost more than it can have ({found.by}), so that its budget holds no "
+        "more; look at what its provider counted, then set other budgets for the task"
     )
 
 

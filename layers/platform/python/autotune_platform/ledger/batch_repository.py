@@ -5,6 +5,7 @@ look at each (``DueIndex``).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from itertools import islice
 from typing import Any
@@ -36,6 +37,7 @@ _BY_LISTING = "rowsByStatus"
 DUE_SHARDS = 8
 _PAGE, _BEHIND_PAGES = "rows#", "rows#~"
 _ATTEMPTS = 8
+_SETTLED, _UNSETTLED = {"settled": True}, {"settled": None}
 
 
 def due_index(table: Table) -> DueIndex:
@@ -147,13 +149,26 @@ class BatchRepository:
         )
 
     def settling_row(self, row_id: str) -> Addition:
-        """Return the note that such a row's money is settled, to be made once."""
+        """Return the note that such a row's money is settled, to be made once; nobody looks again.
+
+        The row has ended.
+        """
         return Addition(
             table=self._table.name,
             pk=row_id,
             sk=STATE,
-            changes={"settled": True},
-            only_if={"settled": None},
+            changes=_SETTLED,
+            remove=self._due.ATTRIBUTES,
+            only_if=_UNSETTLED,
+        )
+
+    def settling_with(self, ended: Addition) -> Addition:
+        """Return what ends such a row, as the same addition does, and settles its money."""
+        return replace(
+            ended,
+            changes={**ended.changes, **_SETTLED},
+            remove=[*ended.remove, *self._due.ATTRIBUTES],
+            only_if={**ended.only_if, **_UNSETTLED},
         )
 
     def try_write(self, additions: Sequence[Addition]) -> bool:

@@ -12,7 +12,7 @@ from aws_lambda_powertools import Logger
 
 from autotune.protocol.ids import new_id
 from autotune_platform.access.organizations import OrganizationService
-from autotune_platform.budgets.money import MoneyBudgets, NoRoom, Reserved
+from autotune_platform.budgets.money import Halted, MoneyBudgets, NoRoom, Reserved
 from autotune_platform.ledger.admission import LONGEST_ROOM_WAIT, JobAdmission
 from autotune_platform.ledger.batch_repository import BatchRepository
 from autotune_platform.ledger.choosing import RowChoosing
@@ -288,7 +288,7 @@ class BatchBuilder:
 
     def _open(
         self, batch: Batch, counted: Sequence[Addition], *, due_at: datetime
-    ) -> Reserved | NoRoom | None:
+    ) -> Reserved | NoRoom | Halted | None:
         """Store a batch with its money; None where as many are open as may be."""
 
         def opening(periods: list[str]) -> list[Addition]:

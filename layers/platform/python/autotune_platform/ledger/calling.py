@@ -11,8 +11,8 @@ from datetime import timedelta
 from autotune.protocol.ids import new_id
 from autotune.protocol.llm_requests import EnqueueLlmRequest
 from autotune_platform.access.models import Caller
-from autotune_platform.budgets.money import MoneyBudgets, NoRoom
-from autotune_platform.ledger.affording import exhausted
+from autotune_platform.budgets.money import Halted, MoneyBudgets, NoRoom
+from autotune_platform.ledger.affording import exhausted, halted
 from autotune_platform.ledger.apprenticed import Apprenticed, NotOpenedError
 from autotune_platform.ledger.asking import RowAsking
 from autotune_platform.ledger.batch_repository import BatchRepository
@@ -65,6 +65,7 @@ class LedgerCalls:
         Raises:
             InvalidRequestError: it cannot be asked.
             BudgetExhaustedError: a budget has no room for it; ``budget`` says which, until when.
+            CallsHaltedError: nothing is paid for the task any more, until its budgets are changed.
             NotOpenedError: a condition of what ``of`` writes before the call does not hold.
             UnavailableError: the table is busy; nothing was asked.
         """
@@ -135,12 +136,11 @@ class LedgerCalls:
             outcome = ask(row)
         version = planned.connection.key_version
         if isinstance(outcome, Answer):
-            ended = self.ends.answered(row, planned.text, outcome, key_version=version)
+            ending = self.ends.answering(row, planned.text, outcome, key_version=version)
         else:
-            ended = self.ends.refused(row, outcome, more_attempts=False, key_version=version)
-        ended = ended or self.rows.get(row.id) or row
-        self.settling.settle(ended, [] if of is None else of.closing(ended, outcome))
-        return ended, outcome
+            ending = self.ends.refusing(row, outcome, key_version=version)
+        closing = [] if of is None else of.closing(ending.row, outcome)
+        return self.settling.end(ending, closing), outcome
 
     def _reserved(self, row: Row, claim: Addition | None, of: Apprenticed | None) -> Row:
         claims = [] if claim is None else [claim]
@@ -154,9 +154,10 @@ class LedgerCalls:
 
         reserved = self.money.reserve(row.scopes, row.bound_nano_usd, opening)
         if isinstance(reserved, NoRoom):
-            if reserved.scope == row.organization_id:
-                self.money.refused(row.organization_id)
+            self.money.announce(reserved)
             raise exhausted(reserved, row)
+        if isinstance(reserved, Halted):
+            raise halted(reserved)
         if reserved is None:
             if any(not self.batches.holds(one) for one in claims):
                 raise CallUnderWayError

@@ -1,6 +1,7 @@
 """How rows end, or go back to their queue."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -20,6 +21,7 @@ from autotune_platform.ledger.texts import RowTexts
 from autotune_platform.ledger.usage import Usage
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
+from autotune_platform.storage.counting import Addition
 
 _PASSING: frozenset[LlmErrorCode] = frozenset(
     {
@@ -42,6 +44,21 @@ MESSAGES: Mapping[LlmErrorCode, str] = {
 """What is said of rows that end without being asked, or not again."""
 
 
+@dataclass(frozen=True)
+class Ending:
+    """How a row ends, as long as that is not written.
+
+    Attributes:
+        row: as it is then.
+        ended: what ends it, if it is as it was read.
+        texts: what is written with that.
+    """
+
+    row: Row
+    ended: Addition
+    texts: Sequence[Addition]
+
+
 @part
 class RowEnds:
     """Writes what became of rows, each once."""
@@ -59,31 +76,50 @@ class RowEnds:
             text: what it asks; None where that is gone, and then nothing of the answer is kept.
             key_version: of the key that it was asked with; 0 for none.
         """
-        parse_error = parser_version = None
+        output, changes = self._answered(row, text, answer, key_version)
+        if output is not None:
+            self.texts.put(row, "output", output)
+        return self.rows.end(row, changes, self.clock.now())
+
+    def answering(
+        self, row: Row, text: RowInput, answer: Answer, *, key_version: int = 0
+    ) -> Ending:
+        """Return how a row ends with its answer; what of that is too large is stored already."""
+        output, changes = self._answered(row, text, answer, key_version)
+        after, ended = self.rows.ending_with(row, changes, self.clock.now())
+        texts = [] if output is None else self.texts.put_most(row, "output", output)
+        return Ending(after, ended, texts)
+
+    def refusing(self, row: Row, refusal: Refusal, *, key_version: int = 0) -> Ending:
+        """Return how a row ends that is not answered, and not asked again."""
+        fault = Fault(code=refusal.code, message=refusal.message)
+        charge, used = _charged(row, refusal)
+        changes = self._changes(row, "error", fault, charge, used, key_version=key_version)
+        return Ending(*self.rows.ending_with(row, changes, self.clock.now()), [])
+
+    def _answered(
+        self, row: Row, text: RowInput | None, answer: Answer, key_version: int
+    ) -> tuple[RowOutput | None, Mapping[str, Any]]:
+        """Return what is stored of an answer, and what changes of its row."""
+        output = parse_error = parser_version = None
         if text is not None:
             parser_version = None if text.verdict is None else PARSER_VERSION
             output, parse_error = _read(text, answer)
-            self.texts.put(row, "output", output)
         counted = _counted(answer)
         usage = counted or _assumed(row)
         charge = _charge(row, counted)
         check_bound(row, charge, usage)
-        return self._end(
-            row,
-            "completed",
-            None,
-            charge,
-            {
-                "usage": usage.model_dump(mode="json", exclude_defaults=True),
-                "finish_reason": answer.finish_reason,
-                "served_model": answer.served_model,
-                "provider_request_id": answer.provider_request_id,
-                "parse_error": parse_error and parse_error.model_dump(mode="json"),
-                "parser_version": parser_version,
-                **_reask(row, text, parse_error),
-            },
-            key_version=key_version,
-        )
+        more = {
+            "usage": usage.model_dump(mode="json", exclude_defaults=True),
+            "finish_reason": answer.finish_reason,
+            "served_model": answer.served_model,
+            "provider_request_id": answer.provider_request_id,
+            "parse_error": parse_error and parse_error.model_dump(mode="json"),
+            "parser_version": parser_version,
+            **_reask(row, text, parse_error),
+        }
+        changes = self._changes(row, "completed", None, charge, more, key_version=key_version)
+        return output, changes
 
     def refused(
         self, row: Row, refusal: Refusal, *, more_attempts: bool, key_version: int = 0
@@ -95,13 +131,7 @@ class RowEnds:
             key_version: of the key that it was asked with; 0 for none, or if that is not known.
         """
         fault = Fault(code=refusal.code, message=refusal.message)
-        # It may have been done: what it costs at most is charged, and never less than the bill.
-        charge = row.bound_nano_usd if refusal.may_be_paid else 0
-        used = (
-            {"usage": _assumed(row).model_dump(mode="json", exclude_defaults=True)}
-            if charge
-            else {}
-        )
+        charge, used = _charged(row, refusal)
         is_passing = refusal.code in _PASSING and row.attempt < MAX_LLM_ATTEMPTS
         if not (more_attempts and is_passing and row.may_cost(charge + row.bound_nano_usd)):
             return self._end(row, "error", fault, charge, used, key_version=key_version)
@@ -177,7 +207,24 @@ class RowEnds:
         tried: Fault | None = None,
         key_version: int = 0,
     ) -> Row | None:
-        """End a row.
+        """End a row; see ``_changes``."""
+        changes = self._changes(
+            row, status, fault, charge, more, tried=tried, key_version=key_version
+        )
+        return self.rows.end(row, changes, self.clock.now())
+
+    def _changes(
+        self,
+        row: Row,
+        status: str,
+        fault: Fault | None,
+        charge: int,
+        more: Mapping[str, Any],
+        *,
+        tried: Fault | None = None,
+        key_version: int = 0,
+    ) -> Mapping[str, Any]:
+        """Return what changes of a row that ends.
 
         Args:
             tried: what came of its attempt, where that is not why it ends.
@@ -192,8 +239,7 @@ class RowEnds:
         }
         if fault is not None:
             changes["error"] = fault.model_dump(mode="json")
-        present = {name: value for name, value in changes.items() if value is not None}
-        return self.rows.end(row, present, now)
+        return {name: value for name, value in changes.items() if value is not None}
 
     @staticmethod
     def _over(
@@ -212,6 +258,15 @@ class RowEnds:
 def status_of(code: LlmErrorCode) -> LlmStatus:
     """Return how a row ends that ends for a reason."""
     return "canceled" if code == "canceled" else "error"
+
+
+def _charged(row: Row, refusal: Refusal) -> tuple[int, Mapping[str, Any]]:
+    """Return what a row is charged that is not answered, and what is stored of its usage."""
+    # It may have been done: what it costs at most is charged, and never less than the bill.
+    charge = row.bound_nano_usd if refusal.may_be_paid else 0
+    if not charge:
+        return 0, {}
+    return charge, {"usage": _assumed(row).model_dump(mode="json", exclude_defaults=True)}
 
 
 def _charge(row: Row, usage: Usage | None) -> int:

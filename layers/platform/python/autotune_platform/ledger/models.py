@@ -197,6 +197,16 @@ class Row(FrozenModel):
             self.organization_id,
         ]
 
+    @property
+    def cost_is_assumed(self) -> bool:
+        """Whether a part of what it cost is the most that it can be, since nobody knows the rest.
+
+        An attempt without an answer may have been paid, or an answer has no usage.
+        """
+        # What is paid has a cost only in full where no answer came.
+        is_unclear = any(one.error and one.cost_nano_usd for one in self.attempts)
+        return is_unclear or (bool(self.usage and self.usage.assumed) and self.cost_nano_usd > 0)
+
     def may_cost(self, nano_usd: int) -> bool:
         """Return whether so much more is within what it may cost altogether."""
         most = self.most_nano_usd

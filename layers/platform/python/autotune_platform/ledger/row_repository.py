@@ -147,6 +147,25 @@ class RowRepository:
             remove=(),
         )
 
+    def ending_with(
+        self, row: Row, changes: Mapping[str, Any], now: datetime
+    ) -> tuple[Row, Addition]:
+        """Return a row as it ends in this attempt, and what ends it, to be written with the rest.
+
+        Args:
+            row: as it was read; its status and attempt must still be those.
+            changes: among them ``status``.
+        """
+        stored = as_stored({**changes, "updated_at": now, **_listing(row, changes["status"])})
+        ended = Addition(
+            table=self._table.name,
+            pk=row.id,
+            sk=ROW,
+            changes=stored,
+            only_if={"status": row.status, "attempt": row.attempt},
+        )
+        return _row({**self.item(row, queued_at=None), **stored}), ended
+
     def ending(self, row: Row, status: LlmStatus, error: Fault, now: datetime) -> Addition:
         """Return what ends a queued row in this attempt, to be written together with its count."""
         changes = {"status": status, "error": error.model_dump(mode="json"), "updated_at": now}

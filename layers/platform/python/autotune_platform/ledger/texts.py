@@ -30,6 +30,8 @@ logger = Logger()
 _COMPRESSED_FROM_BYTES = 512
 # Where a put in S3 (5 USD a million) costs what the write units of an item do.
 _LARGEST_IN_ITEM_BYTES = 8_000
+# A transaction's writes cost twice as much.
+_LARGEST_IN_TRANSACTION_BYTES = 4_000
 # An item holds 400 KB at most.
 _PART_BYTES = 350_000
 _PLAIN, _ZLIB = b"p", b"z"
@@ -91,6 +93,19 @@ class RowTexts:
         head, *parts = packed.items
         for item in (*parts, head):
             self.table.put(item)
+
+    def put_most(self, row: Row, kind: TextKind, text: RowInput | RowOutput) -> list[Addition]:
+        """Store what of a text is large; return the rest, to be written with its row."""
+        packed = self.packed(row, kind, text)
+        self.put_objects(packed)
+        head, *parts = packed.items
+        is_large = len(head.get("body", b"")) > _LARGEST_IN_TRANSACTION_BYTES
+        for item in (*parts, *([head] if is_large else [])):
+            self.table.put(item)
+        if is_large:
+            return []
+        changes = {name: value for name, value in head.items() if name not in ("pk", "sk")}
+        return [Addition(table=self.table.name, pk=row.id, sk=kind, changes=changes)]
 
     def inputs(self, row_ids: Iterable[str]) -> dict[str, RowInput]:
         """Return what rows ask, by id, without those whose texts are erased."""

@@ -175,6 +175,7 @@ def _known(row: Row) -> dict[str, object]:
         "price_ref": f"{price.source} {price.version}: {price.listed_by}/{price.model} {price.day}",
         "trace": row.trace or None,
         "cost_nano_usd": row.cost_nano_usd if is_tried else None,
+        "cost_is_assumed": row.cost_is_assumed,
     }
 
 

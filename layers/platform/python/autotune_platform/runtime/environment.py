@@ -335,6 +335,7 @@ class ApprenticeEnvironment(GatewayEnvironment):
     """For functions that look after tasks of the apprentice."""
 
     apprentice_table: str
+    budgets_table: str
 
 
 class ApprenticeRunApiEnvironment(LedgerEnvironment, ApprenticeEnvironment):

@@ -201,6 +201,13 @@ class BudgetExhaustedError(AutotuneError):
         self.budget = budget
 
 
+class CallsHaltedError(ConflictError):
+    """Nothing more is paid for a task until somebody has looked at it."""
+
+    code = "remote_calls_halted"
+    title = "The paid calls of this task are halted"
+
+
 class TooManyOpenRowsError(AutotuneError):
     """The organisation has as many requests to language models under way as it may have."""
 

@@ -35,6 +35,7 @@ class Addition:
         remove: attributes that go.
         only_if: attributes with the values that they must have; None where there must be none.
         at_most: the highest that numbers may be before the addition; what is not there is 0.
+        at_least: the lowest that numbers must be before it.
         is_returned: the item is returned where its condition does not hold.
     """
 
@@ -47,6 +48,7 @@ class Addition:
     remove: Sequence[str] = ()
     only_if: Mapping[str, int | str | bool | None] = field(default_factory=dict)
     at_most: Mapping[str, int] = field(default_factory=dict)
+    at_least: Mapping[str, int] = field(default_factory=dict)
     is_returned: bool = False
 
 
@@ -186,7 +188,7 @@ def _says_nothing(addition: Addition | Check) -> bool:
     if isinstance(addition, Check):
         return False
     has_changes = addition.changes or addition.remove or any(addition.members.values())
-    is_conditional = addition.only_if or addition.at_most
+    is_conditional = addition.only_if or addition.at_most or addition.at_least
     return not (has_changes or is_conditional or any(addition.numbers.values()))
 
 
@@ -226,6 +228,7 @@ def _update(addition: Addition) -> dict[str, Any]:
         below = f"{held} <= {valued(most)}"
         # An item without the number has 0 of it, which may be above a ceiling below 0.
         expected.append(f"(attribute_not_exists({held}) OR {below})" if most >= 0 else below)
+    expected += [f"{named(name)} >= {valued(least)}" for name, least in addition.at_least.items()]
     removed = [named(name) for name in addition.remove]
     clauses = [("SET", changed), ("REMOVE", removed), ("ADD", added)]
     return {

@@ -41,6 +41,9 @@ class DueIndex:
             be raised while items are open, and never lowered.
     """
 
+    ATTRIBUTES = (OPEN_SHARD, "due_at")
+    """What an item has while it is open; one without these is closed."""
+
     def __init__(self, table: Table, *, sk: str, index: str, shards: int) -> None:
         self._table = table
         self._sk = sk
@@ -181,7 +184,7 @@ class DueIndex:
         Args:
             only_if: attributes with the values that they must have, None for none.
         """
-        self._table.update(pk, self._sk, {}, remove=[OPEN_SHARD, "due_at"], only_if=only_if)
+        self._table.update(pk, self._sk, {}, remove=self.ATTRIBUTES, only_if=only_if)
 
 
 def _shard_of(pk: str, shards: int) -> str:

@@ -9,6 +9,10 @@ from autotune_platform.apprentice.folding.repository import EvidenceRepository
 from autotune_platform.apprentice.local.clients import BackendClients
 from autotune_platform.apprentice.local.exchanging import ModelServers
 from autotune_platform.apprentice.local.sagemaker import EndpointInvocations
+from autotune_platform.apprentice.versions.repository import VersionRepository
+from autotune_platform.apprentice.versions.service import ModelVersions
+from autotune_platform.budgets.task_money import TaskMoney
+from autotune_platform.budgets.uses import MoneyUses
 from autotune_platform.ledger.connection_repository import ConnectionRepository
 from autotune_platform.ledger.prices import Prices
 from autotune_platform.ledger.usable_connections import UsableConnections
@@ -32,6 +36,10 @@ class ApprenticeParts(GraderParts, OutboundParts):
         return Table(self.environment.apprentice_table, clients.dynamodb())
 
     @cached_property
+    def budgets_table(self) -> Table:
+        return Table(self.environment.budgets_table, clients.dynamodb())
+
+    @cached_property
     def apprentice_evidence(self) -> EvidenceRepository:
         return EvidenceRepository(self.apprentice_table)
 
@@ -43,12 +51,21 @@ class ApprenticeParts(GraderParts, OutboundParts):
             graders=self.graders,
             prices=Prices(),
             admit_private=self.environment.admit_private_addresses,
+            money=TaskMoney(money=MoneyUses(table=self.budgets_table)),
             remains=self.apprentice_evidence,
         )
 
     @cached_property
     def model_servers(self) -> ModelServers:
         return ModelServers(self.connections)
+
+    @cached_property
+    def model_versions(self) -> ModelVersions:
+        return ModelVersions(
+            tasks=self.apprentice_tasks,
+            repository=VersionRepository(self.apprentice_table),
+            servers=self.model_servers,
+        )
 
     @cached_property
     def local_clients(self) -> BackendClients:

@@ -15,8 +15,11 @@ from autotune_platform.decks.labels.of_prompt import PromptSamples
 from autotune_platform.decks.labels.offering import LabelOffers
 from autotune_platform.decks.labels.pool import SamplePool
 from autotune_platform.decks.labels.progress import LabelProgress
+from autotune_platform.decks.labels.prompt_truths import PromptTruths
+from autotune_platform.decks.labels.rateable import RateableSamples
 from autotune_platform.decks.labels.rating import RatingService
 from autotune_platform.decks.labels.results import JudgeResults
+from autotune_platform.decks.prompting.repository import PromptEditRepository
 from autotune_platform.decks.repository import DeckRepository
 from autotune_platform.decks.results import ResultRepository
 from autotune_platform.wiring.access import ApiParts
@@ -42,6 +45,10 @@ class LabelParts(DeckParts):
     @cached_property
     def prompt_samples(self) -> PromptSamples:
         return PromptSamples(decks=DeckRepository(self.decks_table), pool=self.sample_pool)
+
+    @cached_property
+    def prompt_truths(self) -> PromptTruths:
+        return PromptTruths(labels=self.labels, of_prompt=self.prompt_samples)
 
     @cached_property
     def sample_pool(self) -> SamplePool:
@@ -96,15 +103,20 @@ class DeckFeedbackParts(ApiParts, LabelParts, SampleParts):
         return LabelInbox(
             graders=self.labelled_graders,
             pool=self.sample_pool,
+            rateable=self.rateable_samples,
             samples=self.sample_repository,
             labels=self.labels,
             hands=HandStore(self.decks_table),
         )
 
     @cached_property
+    def rateable_samples(self) -> RateableSamples:
+        return RateableSamples(pool=self.sample_pool, edits=PromptEditRepository(self.decks_table))
+
+    @cached_property
     def label_progress(self) -> LabelProgress:
         return LabelProgress(
-            graders=self.labelled_graders, pool=self.sample_pool, labels=self.labels
+            graders=self.labelled_graders, rateable=self.rateable_samples, labels=self.labels
         )
 
     @cached_property

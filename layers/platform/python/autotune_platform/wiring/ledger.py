@@ -117,6 +117,7 @@ class LedgerParts(RegistryParts):
     @cached_property
     def call_settling(self) -> CallSettling:
         return CallSettling(
+            rows=self.llm_rows,
             texts=self.row_texts,
             batches=self.llm_batches,
             ends=self.row_ends,

@@ -5,13 +5,15 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from autotune.cli import apprentice_reports, exit_codes
+from autotune.cli import apprentice_reports, apprentice_versions, exit_codes
 from autotune.cli.apprentice_applying import PartlyAppliedError, carry_out, make_plan
 from autotune.cli.deck_reading import text_in
 from autotune.cli.invocation import Columns, Invocation, command, note, page_size
+from autotune.cli.llm_spending import dollars
 from autotune.client.apprentice_files.faults import ApprenticeFileError
 from autotune.client.apprentice_files.reading import parse_apprentice_file
 from autotune.protocol.apprentice_pairs import ApprenticeVersionPair
+from autotune.protocol.apprentice_spend import ApprenticeSpend
 from autotune.protocol.apprentice_tasks import ApprenticeTaskSummary
 from autotune.protocol.limits import MAX_APPRENTICE_CONFIGURATIONS, MAX_APPRENTICE_VERSIONS
 
@@ -19,6 +21,7 @@ app = typer.Typer(
     no_args_is_help=True,
     help="Tasks that a paid model answers, until a small one answers them as well.",
 )
+app.add_typer(apprentice_versions.app, name="versions")
 
 _COLUMNS: Columns[ApprenticeTaskSummary] = {
     "NAME": lambda one: one.name,
@@ -98,6 +101,9 @@ def show(
         return
     fields = shown.model_dump(mode="json", by_alias=True)
     configuration = fields.pop("configuration")
+    spend = getattr(shown, "spend", None)
+    if spend is not None:
+        fields["spend"] = _spend(spend)
     invocation.show_fields({**fields, **configuration})
 
 
@@ -128,6 +134,21 @@ def delete(invocation: Invocation, name: str) -> None:
     """Delete a task with all versions of its configuration."""
     invocation.client.apprentice_tasks.delete(name)
     invocation.show_deleted(name)
+
+
+def _spend(spend: ApprenticeSpend) -> str:
+    """Return what present periods have used of their limits, and whether paid calls go on."""
+    used = []
+    for one in spend.periods:
+        most = "" if one.limit_nano_usd is None else f" of {dollars(one.limit_nano_usd)}"
+        under_way = f", {dollars(one.reserved_nano_usd)} reserved" if one.reserved_nano_usd else ""
+        used.append(f"{one.name}: {dollars(one.spent_nano_usd)}{most} USD{under_way}")
+    if spend.halted_because is not None:
+        used.append(
+            f"halted: request {spend.halted_by} cost more than it can have; other budgets have "
+            "paid calls go on"
+        )
+    return "; ".join(used)
 
 
 def _refuse(error: ApprenticeFileError) -> NoReturn:

@@ -41,7 +41,7 @@ Events = Annotated[
         help="score.completed, batch.completed, grader.status_changed, grader.version_changed, "
         "grader.calibration_suspended, review.requested, ledger.batch.completed, "
         "ledger.batch.needs_operator, ledger.import.completed, "
-        "ledger.connection.paused, ledger.connection.resumed, budget.exhausted, "
+        "ledger.connection.paused, ledger.connection.resumed, budget.exhausted, budget.warning, "
         "deck.run.completed, deck.edit.measured, deck.proposal.completed, "
         "model.promoted or apprentice.alarm; may be repeated.",
     ),

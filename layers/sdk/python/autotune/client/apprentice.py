@@ -5,11 +5,14 @@ from autotune.client.apprentice_reports import (
     get_apprentice_report,
     get_apprentice_status,
 )
-from autotune.client.binding import AsyncResource, Method, Resource
+from autotune.client.apprentice_versions import ApprenticeVersions, AsyncApprenticeVersions
+from autotune.client.binding import AsyncResource, InnerPart, Method, Resource
 
 
 class ApprenticeMethods:
     """Methods of the apprentice."""
+
+    versions = InnerPart(ApprenticeVersions, AsyncApprenticeVersions)
 
     status = Method(get_apprentice_status)
     report = Method(get_apprentice_report)

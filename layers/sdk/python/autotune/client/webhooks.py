@@ -32,7 +32,7 @@ def create_webhook(
             ``review.requested``, ``ledger.batch.completed``,
             ``ledger.batch.needs_operator``, ``ledger.import.completed``,
             ``ledger.connection.paused``,
-            ``ledger.connection.resumed``, ``budget.exhausted``,
+            ``ledger.connection.resumed``, ``budget.exhausted``, ``budget.warning``,
             ``deck.run.completed``, ``deck.edit.measured``,
             ``deck.proposal.completed``, ``model.promoted``, ``apprentice.alarm``;
             default ``all``, those of later versions too.

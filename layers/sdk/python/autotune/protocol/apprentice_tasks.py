@@ -17,6 +17,7 @@ from autotune.protocol.apprentice_models import (
     require_trainable,
 )
 from autotune.protocol.apprentice_names import TASK_NAME as TASK_NAME  # noqa: PLC0414
+from autotune.protocol.apprentice_spend import ApprenticeSpend
 from autotune.protocol.llm_connections import UsdAmount
 from autotune.protocol.llm_templates import names_in
 from autotune.protocol.types import (
@@ -262,6 +263,7 @@ class ApprenticeTask(ResponseModel):
         version: of the configuration: 1 and up.
         definition_hash: of prompts, schemas, evaluator and teacher. Where it changes, evidence
             begins anew.
+        spend: what its present day, week and month have used of its budgets.
     """
 
     id: str
@@ -269,6 +271,7 @@ class ApprenticeTask(ResponseModel):
     version: int
     definition_hash: str
     configuration: PutApprenticeTaskRequest
+    spend: ApprenticeSpend | None = None
     created_at: Timestamp
     created_by: str
     updated_at: Timestamp

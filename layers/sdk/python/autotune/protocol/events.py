@@ -19,6 +19,7 @@ EventType = Literal[
     "ledger.connection.paused",
     "ledger.connection.resumed",
     "budget.exhausted",
+    "budget.warning",
     "deck.run.completed",
     "deck.edit.measured",
     "deck.proposal.completed",

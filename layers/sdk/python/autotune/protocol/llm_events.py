@@ -17,7 +17,7 @@ from autotune.protocol.llm_imports import (
     LlmImportErrorCode,
     LlmImportState,
 )
-from autotune.protocol.periods import BudgetPeriod
+from autotune.protocol.periods import BudgetPeriod, BudgetScope
 from autotune.protocol.types import ResponseModel, Timestamp
 
 
@@ -120,18 +120,32 @@ class LedgerConnectionResumed(ResponseModel):
     paused_at: Timestamp
 
 
-class BudgetExhausted(ResponseModel):
-    """The data of ``budget.exhausted``: a budget has no room for what was to be spent next.
-
-    It comes once for each period, as the period was when it first had no room.
-
-    Attributes:
-        name: of the period, in UTC, such as ``2026-11-24``, ``2026-W48`` or ``2026-11``.
-    """
-
-    scope: Literal["organization"]
+class _BudgetEvent(ResponseModel):
+    scope: BudgetScope
+    task_id: str | None = None
+    task_name: str | None = None
     period: BudgetPeriod
     name: str
     limit_nano_usd: int
     spent_nano_usd: int
     reserved_nano_usd: int
+
+
+class BudgetExhausted(_BudgetEvent):
+    """The data of ``budget.exhausted``: a budget has no room for what was to be spent next.
+
+    It comes once for each period, as the period was when it first had no room.
+
+    Attributes:
+        task_id: of the apprentice's task whose budget it is; it has none where it is the
+            organisation's.
+        name: of the period, in UTC, such as ``2026-11-24``, ``2026-W48`` or ``2026-11``.
+    """
+
+
+class BudgetWarning(_BudgetEvent):
+    """The data of ``budget.warning``: 80 percent of a budget are spent or set aside.
+
+    It comes once for each period, as the period is with what took it there; see
+    ``BudgetExhausted``.
+    """

@@ -224,6 +224,8 @@ class LlmRequestSummary(ResponseModel):
             queue may be asked by itself after all, where there are too few for a job.
         attempt: number of the try that is under way, or was the last.
         cost_nano_usd: what all tries cost, in billionths of a US dollar; None until one is over.
+        cost_is_assumed: whether a part of that is the most that it can be: nobody knows whether a
+            try without an answer was paid, or what an answer without usage used.
         bound_nano_usd: what one attempt costs at most.
         price: what is counted with.
         price_ref: where that stands.
@@ -237,6 +239,8 @@ class LlmRequestSummary(ResponseModel):
         reask_due: whether one will, or it will be said in ``reask_skipped`` why not; soon.
         first_request_id: the one that was asked first, of those that are asked again.
         import_id: the import that it came with.
+        apprentice_task_id: the apprentice's task that it was asked for, and ``apprentice_run_id``
+            the run of it.
     """
 
     id: str
@@ -252,6 +256,7 @@ class LlmRequestSummary(ResponseModel):
     finish_reason: FinishReason | None = None
     usage: LlmUsage | None = None
     cost_nano_usd: int | None = None
+    cost_is_assumed: bool = False
     bound_nano_usd: int
     price: LlmPrice
     price_ref: str
@@ -264,6 +269,8 @@ class LlmRequestSummary(ResponseModel):
     deck_id: str | None = None
     custom_id: str | None = None
     import_id: str | None = None
+    apprentice_task_id: str | None = None
+    apprentice_run_id: str | None = None
     labels: dict[str, str] = {}
     priority: Priority
     complete_by: Timestamp | None = None

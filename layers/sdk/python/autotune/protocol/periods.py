@@ -4,3 +4,6 @@ from typing import Literal
 
 BudgetPeriod = Literal["day", "week", "month"]
 """Of UTC: days, weeks of ISO 8601, which begin on Monday, and months."""
+
+BudgetScope = Literal["organization", "apprentice_task"]
+"""Whose a budget is."""

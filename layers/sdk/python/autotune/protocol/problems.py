@@ -1,11 +1,10 @@
 """Errors on the wire: RFC 9457 problem details, ``application/problem+json``."""
 
 from collections.abc import Sequence
-from typing import Literal
 
 from pydantic import ValidationError
 
-from autotune.protocol.periods import BudgetPeriod
+from autotune.protocol.periods import BudgetPeriod, BudgetScope
 from autotune.protocol.types import ResponseModel, Timestamp
 
 PROBLEM_CONTENT_TYPE = "application/problem+json"
@@ -56,7 +55,7 @@ class BudgetProblem(ResponseModel):
         resets_at: when that period is over, and the next begins with nothing spent.
     """
 
-    scope: Literal["organization", "apprentice_task"]
+    scope: BudgetScope
     task_id: str | None = None
     period: BudgetPeriod
     resets_at: Timestamp

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Literal
 
+from autotune_platform.budgets.task_money import TaskSpend
 from autotune_platform.runtime.frozen_model import FrozenModel
 
 
@@ -44,7 +45,8 @@ class Configuration(FrozenModel):
 
 
 class ConfiguredTask(FrozenModel):
-    """A task with its present configuration."""
+    """A task with its present configuration, and what it has spent."""
 
     task: ApprenticeTask
     configuration: Configuration
+    spend: TaskSpend

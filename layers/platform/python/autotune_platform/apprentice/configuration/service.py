@@ -2,17 +2,20 @@
 
 import secrets
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Final, Protocol
 
 from autotune.protocol.apprentice_definition import definition_hash
 from autotune.protocol.apprentice_models import RemoteModel
 from autotune.protocol.apprentice_tasks import (
     TASK_NAME,
+    ApprenticeBudgets,
     CustomEvaluator,
     PutApprenticeTaskRequest,
+    SemanticSimilarity,
 )
 from autotune.protocol.ids import new_id
 from autotune.protocol.limits import MAX_APPRENTICE_CONFIGURATIONS
+from autotune.protocol.llm_connections import nano_usd
 from autotune.protocol.problems import LimitProblem
 from autotune_platform.access.models import Caller
 from autotune_platform.apprentice.configuration.models import (
@@ -21,6 +24,8 @@ from autotune_platform.apprentice.configuration.models import (
     ConfiguredTask,
 )
 from autotune_platform.apprentice.configuration.repository import TaskRepository
+from autotune_platform.budgets.scopes import MoneyLimits
+from autotune_platform.budgets.task_money import TaskMoney, TaskSpend
 from autotune_platform.checks.faults import CompletionFaultError
 from autotune_platform.checks.schemas import check_schema
 from autotune_platform.graders.directory import GraderDirectory
@@ -36,6 +41,9 @@ from autotune_platform.runtime.errors import (
 )
 from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.retry import BUSY
+
+EVALUATING_KINDS: Final = ("builtin", "http")
+"""Kinds of graders that answer while a run waits; people and language models take longer."""
 
 _ATTEMPTS = 8
 
@@ -64,6 +72,7 @@ class TaskConfigurations:
     graders: GraderDirectory
     prices: Prices
     admit_private: bool
+    money: TaskMoney
     remains: TaskRemains
     clock: Clock = SYSTEM_CLOCK
 
@@ -82,14 +91,17 @@ class TaskConfigurations:
             )
         self._require_sense(caller, request)
         document = request.model_dump(mode="json", by_alias=True)
+        limits = limits_of(request.budgets)
         for _ in BUSY.attempts(_ATTEMPTS):
             before = self.repository.find(caller.organization_id, name)
             if before is not None and before.state == "deleting":
                 self._erase(before)
                 before = None
-            put = self._put(caller, name, document, before)
+            put = self._put(caller, name, document, before, limits)
             if put is not None:
-                return put
+                # Whoever is killed in between puts the same again, which does this alone.
+                spend = self._set_limits(put[0], limits)
+                return ConfiguredTask(task=put[0], configuration=put[1], spend=spend)
         raise UnavailableError("others are changing this task", retry_after_seconds=1)
 
     def get(self, caller: Caller, name: str) -> ConfiguredTask:
@@ -99,7 +111,9 @@ class TaskConfigurations:
             NotFoundError: there is none.
         """
         task = self.require(caller, name)
-        return ConfiguredTask(task=task, configuration=self._configuration(task, task.version))
+        configuration = self._configuration(task, task.version)
+        spend = self.money.spend(task.organization_id, task.id)
+        return ConfiguredTask(task=task, configuration=configuration, spend=spend)
 
     def require(self, caller: Caller, name: str) -> ApprenticeTask:
         """Return a task of the caller's organisation.
@@ -162,12 +176,23 @@ class TaskConfigurations:
         raise UnavailableError("others are changing this task", retry_after_seconds=1)
 
     def _erase(self, task: ApprenticeTask) -> None:
+        self.money.close(task.organization_id, task.id)
         self.remains.erase(task.id)
         self.repository.erase(task)
 
+    def _set_limits(self, task: ApprenticeTask, limits: MoneyLimits) -> TaskSpend:
+        return self.money.put(
+            task.organization_id, task.id, limits, name=task.name, version=task.version
+        )
+
     def _put(
-        self, caller: Caller, name: str, document: dict[str, object], before: ApprenticeTask | None
-    ) -> ConfiguredTask | None:
+        self,
+        caller: Caller,
+        name: str,
+        document: dict[str, object],
+        before: ApprenticeTask | None,
+        limits: MoneyLimits,
+    ) -> tuple[ApprenticeTask, Configuration] | None:
         """Store a configuration; return None where somebody else changed the task."""
         now = self.clock.now()
         if before is not None:
@@ -175,7 +200,7 @@ class TaskConfigurations:
             if present is None:
                 return None
             if present.document == document:
-                return ConfiguredTask(task=before, configuration=present)
+                return before, present
             _require_room(before)
         after = ApprenticeTask(
             id=before.id if before else new_id("apt"),
@@ -199,10 +224,17 @@ class TaskConfigurations:
             created_by=caller.principal_id,
         )
         if before is None:
-            is_stored = self.repository.add(after, added)
+            # Before the task is there: nothing is ever paid for it without its limits.
+            self._set_limits(after, limits)
+            is_stored = False
+            try:
+                is_stored = self.repository.add(after, added)
+            finally:
+                if not is_stored:
+                    self.money.close(after.organization_id, after.id)
         else:
             is_stored = self.repository.change(before, after, added)
-        return ConfiguredTask(task=after, configuration=added) if is_stored else None
+        return (after, added) if is_stored else None
 
     def _configuration(self, task: ApprenticeTask, version: int) -> Configuration:
         found = self.repository.configuration(task.id, version)
@@ -228,6 +260,13 @@ class TaskConfigurations:
             check_url(request.local.url, field="local.url", admit_private=self.admit_private)
         if isinstance(request.evaluator, CustomEvaluator):
             self._require_grader(caller, request.evaluator.grader_id)
+        if isinstance(request.evaluator, SemanticSimilarity):
+            raise InvalidRequestError.of_field(
+                "evaluator.type",
+                "structured_match, exact_match or custom",
+                detail="semantic_similarity needs an embedding model, and none is installed here; "
+                "a custom evaluator may compute it",
+            )
 
     def _require_priced(self, caller: Caller, model: RemoteModel, field: str) -> None:
         connection = self.connections.require(
@@ -242,11 +281,25 @@ class TaskConfigurations:
 
     def _require_grader(self, caller: Caller, grader_id: str) -> None:
         try:
-            self.graders.get_visible(caller, "organization", grader_id)
+            grader = self.graders.get_visible(caller, "organization", grader_id)
         except NotFoundError as error:
             raise InvalidRequestError.of_field(
                 "evaluator.graderId", "a grader that this organisation may use"
             ) from error
+        if grader.kind not in EVALUATING_KINDS:
+            kinds = " or ".join(EVALUATING_KINDS)
+            raise InvalidRequestError.of_field(
+                "evaluator.graderId",
+                f"a grader of kind {kinds}, not {grader.kind}: runs wait for what it says",
+            )
+
+
+def limits_of(budgets: ApprenticeBudgets) -> MoneyLimits:
+    """Return the limits of a task's scope of money."""
+    amounts = {"day": budgets.daily, "week": budgets.weekly, "month": budgets.monthly}
+    return MoneyLimits(
+        **{name: nano_usd(amount) for name, amount in amounts.items() if amount is not None}
+    )
 
 
 def _require_room(task: ApprenticeTask) -> None:

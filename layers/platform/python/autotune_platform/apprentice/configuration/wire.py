@@ -1,11 +1,13 @@
 """Tasks of the apprentice as callers see them."""
 
 from autotune.protocol import apprentice_tasks as wire
+from autotune.protocol.apprentice_spend import ApprenticeBudgetUse, ApprenticeSpend
 from autotune_platform.apprentice.configuration.models import (
     ApprenticeTask,
     Configuration,
     ConfiguredTask,
 )
+from autotune_platform.budgets.task_money import TaskSpend
 
 
 def task_on_wire(configured: ConfiguredTask) -> wire.ApprenticeTask:
@@ -17,10 +19,27 @@ def task_on_wire(configured: ConfiguredTask) -> wire.ApprenticeTask:
         version=task.version,
         definition_hash=task.definition_hash,
         configuration=_document_of(configured.configuration),
+        spend=spend_on_wire(configured.spend),
         created_at=task.created_at,
         created_by=task.created_by,
         updated_at=task.updated_at,
     )
+
+
+def spend_on_wire(spend: TaskSpend) -> ApprenticeSpend:
+    """Return what a task has spent."""
+    periods = [
+        ApprenticeBudgetUse(
+            period=use.period,
+            name=use.name,
+            limit_nano_usd=use.limit,
+            spent_nano_usd=use.spent,
+            reserved_nano_usd=use.reserved,
+        )
+        for use in spend.uses
+    ]
+    because = "above_bound" if spend.halted == "above_bound" else None
+    return ApprenticeSpend(periods=periods, halted_because=because, halted_by=spend.halted_by)
 
 
 def summary_on_wire(task: ApprenticeTask) -> wire.ApprenticeTaskSummary:

@@ -47,7 +47,9 @@ def _is_near(use: PeriodUse) -> bool:
 def _of_budget(use: PeriodUse) -> wire.ApprenticeAlert:
     assert use.limit is not None
     share = 100 * (use.spent + use.reserved) / use.limit if use.limit else 100.0
-    return _alert("budget", None, f"{share:.0f} % of the budget of {use.name} is used")
+    return _alert(
+        "budget", None, f"{share:.0f} % of the {use.period}'s budget is used, of {use.name}"
+    )
 
 
 def _of_runs(today: DayCounts) -> Iterator[wire.ApprenticeAlert]:

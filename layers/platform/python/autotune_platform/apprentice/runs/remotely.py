@@ -10,11 +10,10 @@ from typing import Final
 
 from cachetools import TTLCache
 
-from autotune.protocol.ids import new_id
 from autotune.protocol.llm_connections import LlmProvider
 from autotune.protocol.retry import RetryPolicy
-from autotune_platform.access.models import Caller
 from autotune_platform.apprentice.routing import Remote
+from autotune_platform.apprentice.runs.callers import caller_of
 from autotune_platform.apprentice.runs.models import Exhausted, Run, RunFault
 from autotune_platform.apprentice.runs.outputs import read_output
 from autotune_platform.apprentice.runs.prompting import remote_question
@@ -86,7 +85,7 @@ class RemoteAsking:
             try:
                 request = remote_question(session.document, session.run, self._provider(session))
                 _, outcome = self.calls.call(
-                    _caller(session.run),
+                    caller_of(session.run),
                     request,
                     at_most_seconds=primary["timeoutS"],
                     of=self._attempt(session),
@@ -173,13 +172,3 @@ class RemoteAsking:
             ).provider
             self.providers[connection_id] = known
         return known
-
-
-def _caller(run: Run) -> Caller:
-    return Caller(
-        key_id=run.created_by,
-        organization_id=run.organization_id,
-        principal_id=run.created_by,
-        role="admin",
-        request_id=new_id("req"),
-    )

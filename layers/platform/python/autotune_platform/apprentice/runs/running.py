@@ -20,6 +20,7 @@ from autotune_platform.apprentice.runs.models import Run
 from autotune_platform.apprentice.runs.reading import RunAnswers
 from autotune_platform.apprentice.runs.remotely import Later, RemoteAsking, UnderWay
 from autotune_platform.apprentice.runs.repository import RunRepository
+from autotune_platform.apprentice.runs.scoring import AsksGraders
 from autotune_platform.apprentice.runs.session import Asked, Session
 from autotune_platform.apprentice.sampling import Draw, is_drawn
 from autotune_platform.apprentice.standing import Standing, Standings
@@ -65,6 +66,7 @@ class Runner:
     local: LocalAsking
     answers: RunAnswers
     rows: RowAnswers
+    graders: AsksGraders
     clock: Clock = SYSTEM_CLOCK
     configurations: "TTLCache[tuple[str, int], Configuration]" = field(
         default_factory=_configurations
@@ -93,6 +95,7 @@ class Runner:
                 document=document,
                 known=standing,
                 threads=threads,
+                graders=self.graders,
                 seconds_left=seconds_left,
             )
             if run.remote_asking is not None and not self._recovered(session, run.remote_asking):
