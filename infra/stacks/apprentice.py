@@ -15,7 +15,6 @@ from infra.stacks.ledger import LedgerStack
 TASKS = "apt_*"
 RUNS = "apr_*"
 LISTS = "org_*#tasks"
-MONEY = "money#*"
 REPORTS = [
     f"/api/v1/apprentice/tasks/{{taskName}}/{shown}" for shown in ("status", "report", "estimate")
 ]
@@ -44,9 +43,9 @@ class ApprenticeStack(DomainStack):
         }
         self._add_tasks(http)
         self._add_reports(http)
-        ApprenticeFolding(self)
         self.answering = ApprenticeRuns(self, http=http, ledger=ledger)
         self.runs = self.answering.queue
+        ApprenticeFolding(self, runs=self.runs)
 
     def _add_tasks(self, http: HttpStack) -> None:
         tasks = self.create_api(
@@ -70,14 +69,10 @@ class ApprenticeStack(DomainStack):
         reports = self.create_api(
             "ApprenticeReportsApi",
             module="reports_api",
-            environment={
-                **self.apprentice_environment,
-                **self.grader_environment,
-                "BUDGETS_TABLE": data.budgets.table.table_name,
-            },
+            environment={**self.apprentice_environment, **self.grader_environment},
         )
         data.apprentice.grant_read(reports.function, "GetItem", keys=LISTS)
         data.apprentice.grant_read(reports.function, "GetItem", "Query", keys=TASKS)
-        data.budgets.grant_read(reports.function, "GetItem", keys=MONEY)
+        data.budgets.grant_read(reports.function, "GetItem", keys=TASKS_MONEY)
         for path in REPORTS:
             http.api.route(reports, paths=[path], method=apigateway.HttpMethod.GET)

@@ -59,7 +59,7 @@ def test_tasks_are_listed_with_how_they_get_on(console, filled):
     expect(page.locator("tr.skeleton")).to_have_count(0)
     status = get(console, f"{TASKS}/intents/status")["status"]
     serving = next(one for one in status["versions"] if one["number"] == 1)
-    day = status["spend"][0]
+    day = status["spend"]["periods"][0]
     used = (day["spentNanoUsd"] + day["reservedNanoUsd"]) / day["limitNanoUsd"]
     idle, intents = cells(page, "Tasks of the apprentice")
     assert idle["Who answers"] == "the paid model"
@@ -111,7 +111,9 @@ def test_a_task_shows_what_the_report_has(console, filled):
     assert (first["Stage"], second["Stage"]) == ("serves", "shadow")
     assert first["Agrees"] == percent(serving["agreement"]["mean"])
     meters = page.locator(".meter")
-    expect(meters.first).to_contain_text(f"of {dollars(status['spend'][0]['limitNanoUsd'])}")
+    expect(meters.first).to_contain_text(
+        f"of {dollars(status['spend']['periods'][0]['limitNanoUsd'])}"
+    )
     expect(meters.nth(1)).to_contain_text("no limit")
     spend = page.locator('section[aria-label="Spend by day"] .facts')
     expect(spend).to_contain_text(dollars(report["totals"]["costChecksNanoUsd"]))

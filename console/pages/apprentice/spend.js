@@ -14,7 +14,7 @@ export function Spend({ report }) {
   const range = savings.lowNanoUsd === null ? "" : `, with 95 % from ${nanoDollars(savings.lowNanoUsd)} to ${nanoDollars(savings.highNanoUsd)}`;
   return html`
     <${Section} title="Spend">
-      <div class="meters">${status.spend.map((use) => html`<${Used} key=${use.period} label=${LABELS[use.period]} use=${use} />`)}</div>
+      <div class="meters">${status.spend.periods.map((use) => html`<${Used} key=${use.period} label=${LABELS[use.period]} use=${use} />`)}</div>
     <//>
     <${Section} title="Spend by day">
       <${Bars} label="Spend by day" bins=${binsOf(report)} show=${nanoDollars} head="Spend" />

@@ -52,7 +52,7 @@ function boundOf(status) {
 
 // The period whose budget is used most.
 function usedOf({ spend }) {
-  const shares = spend.filter(({ limitNanoUsd }) => limitNanoUsd).map((use) => (use.spentNanoUsd + use.reservedNanoUsd) / use.limitNanoUsd);
+  const shares = spend.periods.filter(({ limitNanoUsd }) => limitNanoUsd).map((use) => (use.spentNanoUsd + use.reservedNanoUsd) / use.limitNanoUsd);
   return shares.length > 0 ? Math.max(...shares) : null;
 }
 

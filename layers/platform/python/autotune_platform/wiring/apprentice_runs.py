@@ -4,6 +4,7 @@ from functools import cached_property
 
 from autotune_platform.apprentice.configuration.repository import TaskRepository
 from autotune_platform.apprentice.folding.repository import EvidenceRepository
+from autotune_platform.apprentice.runs.additional import AdditionalAsking
 from autotune_platform.apprentice.runs.asking_graders import GraderScores
 from autotune_platform.apprentice.runs.handing_over import RunQueue, RunWorker
 from autotune_platform.apprentice.runs.locally import LocalAsking
@@ -101,6 +102,10 @@ class ApprenticeWorkParts(ApprenticeRunParts, ModelCallParts, GatewayParts):
     environment: ApprenticeWorkEnvironment
 
     @cached_property
+    def usable_connections(self) -> UsableConnections:
+        return UsableConnections(repository=ConnectionRepository(self.registry_table))
+
+    @cached_property
     def runner(self) -> Runner:
         return Runner(
             runs=self.apprentice_run_repository,
@@ -109,11 +114,16 @@ class ApprenticeWorkParts(ApprenticeRunParts, ModelCallParts, GatewayParts):
             remote=RemoteAsking(
                 calls=self.ledger_calls,
                 runs=self.apprentice_run_repository,
-                connections=UsableConnections(repository=ConnectionRepository(self.registry_table)),
+                connections=self.usable_connections,
             ),
             local=LocalAsking(clients=self.local_clients),
             answers=self.run_answers,
             rows=self.row_answers,
+            additional=AdditionalAsking(
+                calls=self.ledger_calls,
+                runs=self.apprentice_run_repository,
+                connections=self.usable_connections,
+            ),
             graders=GraderScores(
                 graders=self.graders,
                 gateway=self.gateway,

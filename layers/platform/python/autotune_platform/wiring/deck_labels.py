@@ -2,6 +2,7 @@
 
 from functools import cached_property
 
+from autotune_platform.decks.external_ids import ExternalIds
 from autotune_platform.decks.grader_repository import DeckGraderRepository
 from autotune_platform.decks.labels.adjudicating import AdjudicationService
 from autotune_platform.decks.labels.drifting import DriftWatch
@@ -74,6 +75,7 @@ class DeckFeedbackParts(ApiParts, LabelParts, SampleParts):
         return RatingImport(
             graders=self.labelled_graders,
             samples=self.sample_pool,
+            external_ids=ExternalIds(self.decks_table),
             labels=self.labels,
             watch=self.drift_watch,
         )
@@ -94,6 +96,7 @@ class DeckFeedbackParts(ApiParts, LabelParts, SampleParts):
         return LabelExport(
             graders=self.labelled_graders,
             labels=self.labels,
+            pool=self.sample_pool,
             results=self.judge_results,
             held_out=self.held_out,
         )

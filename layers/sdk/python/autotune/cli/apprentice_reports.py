@@ -12,13 +12,14 @@ from autotune.cli.llm_spending import dollars
 from autotune.protocol.apprentice_reports import (
     ApprenticeDay,
     ApprenticeEstimate,
+    ApprenticeFieldAgreement,
     ApprenticeReport,
     ApprenticeSavings,
     ApprenticeStatus,
     ApprenticeVersionStanding,
 )
+from autotune.protocol.apprentice_spend import ApprenticeBudgetUse
 from autotune.protocol.limits import MAX_APPRENTICE_REPORT_DAYS
-from autotune.protocol.llm_batches import LlmBudgetUse
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the task.")]
 
@@ -38,6 +39,14 @@ _DAYS: Columns[ApprenticeDay] = {
     "ANSWERS USD": lambda one: dollars(one.counts.cost_answers_nano_usd),
     "CHECKS USD": lambda one: dollars(one.counts.cost_checks_nano_usd),
     "LOST USD": lambda one: dollars(one.counts.cost_lost_nano_usd),
+}
+
+
+_FIELDS: Columns[ApprenticeFieldAgreement] = {
+    "VERSION": lambda one: one.version,
+    "FIELD": lambda one: one.name,
+    "PAIRS": lambda one: one.pairs,
+    "SAME": lambda one: f"{one.mean:.1%}",
 }
 
 
@@ -80,6 +89,8 @@ def report(
     _print_status(found.status)
     stdout_console().print(f"\n{found.first_day} to {found.last_day}")
     invocation.show_all([*found.days], _DAYS)
+    if found.fields:
+        invocation.show_all([*found.fields], _FIELDS)
     stdout_console().print(_totals(found))
 
 
@@ -117,7 +128,7 @@ def _tightest(status: ApprenticeStatus) -> str:
     """Return how much of the budget is used that is used most."""
     used = [
         (use.spent_nano_usd + use.reserved_nano_usd) / use.limit_nano_usd
-        for use in status.spend
+        for use in status.spend.periods
         if use.limit_nano_usd
     ]
     return figure(max(used, default=None), _SHARE)
@@ -145,7 +156,7 @@ def _print_status(status: ApprenticeStatus) -> None:
     table.add_row("examples", f"{status.examples} of {status.examples_needed}")
     for version in status.versions:
         table.add_row(f"version {version.number}", _version(version))
-    for use in status.spend:
+    for use in status.spend.periods:
         table.add_row(use.name, _use(use))
     table.add_row(f"saved, {status.savings_days} days", _saved(status.savings))
     console.print(table)
@@ -166,7 +177,7 @@ def _version(one: ApprenticeVersionStanding) -> str:
     return f"{one.stage}; {said}; {one.sampling.rate:.1%} checked ({reason})"
 
 
-def _use(use: LlmBudgetUse) -> str:
+def _use(use: ApprenticeBudgetUse) -> str:
     limit = "no limit" if use.limit_nano_usd is None else f"of {dollars(use.limit_nano_usd)} USD"
     spent, reserved = dollars(use.spent_nano_usd), dollars(use.reserved_nano_usd)
     return f"{spent} spent, {reserved} reserved, {limit}"

@@ -1,6 +1,6 @@
 """``client.apprentice.versions``: versions of a task's small model, each tried by itself."""
 
-from typing import Unpack
+from typing import ClassVar, Unpack
 
 from autotune.client.arguments import request_of
 from autotune.client.binding import AsyncResource, ListMethod, Method, Resource
@@ -97,6 +97,8 @@ def _versions_of(name: str) -> tuple[str, ...]:
 
 class ApprenticeVersionMethods:
     """Methods of versions."""
+
+    _place: ClassVar = "apprentice.versions"
 
     register = Method(register_version)
     list = ListMethod(list_versions)

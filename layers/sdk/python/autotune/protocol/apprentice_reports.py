@@ -6,7 +6,7 @@ Money is in billionths of a US dollar. Days are those of UTC.
 from datetime import date
 from typing import Literal
 
-from autotune.protocol.llm_batches import LlmBudgetUse
+from autotune.protocol.apprentice_spend import ApprenticeSpend
 from autotune.protocol.types import ResponseModel
 
 ApprenticeStage = Literal["out", "shadow", "canary", "serves"]
@@ -15,7 +15,16 @@ ApprenticeSamplingReason = Literal[
     "not_graduated", "stale", "below_coaching", "near_alarm", "decay", "floor"
 ]
 ApprenticeAlertKind = Literal[
-    "emergency", "alarm", "budget", "stale", "unmonitored", "drift", "shift", "unchecked"
+    "emergency",
+    "alarm",
+    "halted",
+    "budget",
+    "unmonitored",
+    "unchecked",
+    "stale",
+    "refolding",
+    "shift",
+    "drift",
 ]
 ApprenticeProspect = Literal[
     "examples", "no_version", "few_pairs", "never", "beyond", "foretold", "canary", "serves"
@@ -236,7 +245,7 @@ class ApprenticeStatus(ResponseModel):
     examples_needed: int
     thresholds: ApprenticeThresholds
     versions: list[ApprenticeVersionStanding]
-    spend: list[LlmBudgetUse]
+    spend: ApprenticeSpend
     today: ApprenticeCounts
     savings: ApprenticeSavings
     savings_days: int
@@ -249,12 +258,27 @@ class ApprenticeStatusResponse(ResponseModel):
     status: ApprenticeStatus
 
 
+class ApprenticeFieldAgreement(ResponseModel):
+    """How often a field of the output was the same, of a version's pairs in the days of a report.
+
+    Attributes:
+        name: one of the task's ``matchFields``.
+        mean: the share of pairs in which it was the same.
+    """
+
+    version: int
+    name: str
+    pairs: int
+    mean: float
+
+
 class ApprenticeReport(ResponseModel):
     """What became of a task over some days, beside where it stands.
 
     Attributes:
         days: each with runs, the earliest first. A run counts on the day on which it began.
         totals: of all of them.
+        fields: by version, where the evaluator is ``structured_match``; the least agreed first.
         savings: of all of them.
     """
 
@@ -263,6 +287,7 @@ class ApprenticeReport(ResponseModel):
     last_day: date
     days: list[ApprenticeDay]
     totals: ApprenticeCounts
+    fields: list[ApprenticeFieldAgreement]
     savings: ApprenticeSavings
 
 

@@ -170,7 +170,7 @@ class TaskConfigurations:
             task = self.repository.find(caller.organization_id, name) if name else None
             if task is None:
                 raise NotFoundError(f"no task {name}")
-            if task.state == "deleting" or self.repository.mark(task):
+            if task.state == "deleting" or self.repository.mark(task, self.clock.now()):
                 self._erase(task)
                 return
         raise UnavailableError("others are changing this task", retry_after_seconds=1)

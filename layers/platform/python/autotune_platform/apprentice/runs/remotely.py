@@ -36,7 +36,9 @@ UNREADABLE: Final = "output_unreadable"
 """The paid model's answer is no JSON object of the task's output schema."""
 
 _PAUSES = RetryPolicy(first_seconds=1, longest_seconds=20)
-_TO_BOOK_SECONDS = 15
+TO_BOOK_SECONDS: Final = 15
+"""For storing and booking what was answered."""
+
 _KNOWN_CONNECTIONS, _KNOWN_SECONDS = 1_024, 300
 
 
@@ -106,7 +108,7 @@ class RemoteAsking:
                 return None
             asked_for = outcome.retry_after_seconds if isinstance(outcome, Refusal) else None
             pause = max(1, round(_PAUSES.pause(session.run.attempts)), asked_for or 0)
-            if session.seconds_left() < pause + primary["timeoutS"] + _TO_BOOK_SECONDS:
+            if session.seconds_left() < pause + primary["timeoutS"] + TO_BOOK_SECONDS:
                 return Later(pause)
             self.clock.sleep(pause)
 
@@ -159,7 +161,7 @@ class RemoteAsking:
         primary = session.document["remote"]["primary"]
         if refusal.code not in AGAIN_AFTER or run.attempts > primary["maxRetries"]:
             return False
-        needed: float = primary["timeoutS"] + _TO_BOOK_SECONDS + (refusal.retry_after_seconds or 0)
+        needed: float = primary["timeoutS"] + TO_BOOK_SECONDS + (refusal.retry_after_seconds or 0)
         return (run.deadline_at - self.clock.now()).total_seconds() > needed
 
     def _provider(self, session: Session) -> LlmProvider:

@@ -3,8 +3,10 @@
 from datetime import date
 from uuid import uuid4
 
+from autotune.protocol.ids import is_id
 from autotune_platform.apprentice.runs.items import (
     RUN,
+    additional_key,
     attributes_of,
     item_of,
     listed_run,
@@ -15,7 +17,7 @@ from autotune_platform.apprentice.runs.models import Run
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.retry import BUSY
 from autotune_platform.storage.counting import Addition
-from autotune_platform.storage.cursors import decode_cursor, encode_cursor
+from autotune_platform.storage.cursors import decode_cursor, encode_cursor, invalid_cursor
 from autotune_platform.storage.table import Table
 
 _STANDING = ("state", "attempts", "check")
@@ -48,6 +50,9 @@ class RunRepository:
         pk, after = runs_of(task_id, day.isoformat()), None
         if next_token is not None:
             (last,) = decode_cursor(next_token, parts=1)
+            at, _, run_id = last.partition("#")
+            if not (at.startswith(f"{day.isoformat()}T") and is_id("apr", run_id)):
+                raise invalid_cursor()
             after = {"pk": pk, "sk": last}
         page = self._table.query(pk, newest_first=True, limit=limit, after=after)
         token = encode_cursor(page.last_key["sk"]) if page.last_key else None
@@ -83,6 +88,21 @@ class RunRepository:
             changes=attributes,
             remove=gone,
             only_if=dict.fromkeys(_STANDING) if before is None else _standing(before),
+        )
+
+    def asking_additional(self, run: Run, place: int, row_id: str) -> Addition:
+        """Return what notes that an additional model is asked, once, of a run that has ended.
+
+        Args:
+            place: of the model in the configuration, from 0.
+        """
+        key = additional_key(place)
+        return Addition(
+            table=self._table.name,
+            pk=run.id,
+            sk=RUN,
+            changes={key: row_id},
+            only_if={key: None, "state": run.state},
         )
 
 

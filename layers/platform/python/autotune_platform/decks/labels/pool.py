@@ -93,6 +93,12 @@ class SamplePool:
         found = self.get_many(deck_id, sample_ids).values()
         return {one.id for one in found if one.prompt_edit_id is None}
 
+    def external_ids(self, deck_id: str, sample_ids: Iterable[str]) -> dict[str, str]:
+        """Return the callers' own ids of those samples that have one, by id."""
+        keys = ((deck_id, SAMPLE + sample_id) for sample_id in sample_ids)
+        found = self._table.get_many(keys, attributes=("id", "external_id")).values()
+        return {item["id"]: item["external_id"] for item in found if item.get("external_id")}
+
     def excerpts(self, deck_id: str, sample_ids: Iterable[str]) -> dict[str, Excerpts]:
         """Return how texts begin, of those samples that the deck has, by id."""
         keys = ((deck_id, SAMPLE + sample_id) for sample_id in sample_ids)
