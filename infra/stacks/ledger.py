@@ -26,6 +26,8 @@ SWEEP_TIMEOUT = Duration.seconds(60)
 RESOLVE = "/api/v1/llm-batches/{llmBatchId}/resolve"
 CONNECTIONS = "llc_*"
 TOKENS = "llt_*"
+TASK_LISTS = "org_*#tasks"
+APPRENTICE_RUNS, APPRENTICE_TASKS = "apr_*", "apt_*"
 MONEY = "money#*"
 # Nobody has it assume a role that is not meant for this.
 BEDROCK_ROLES = "autotune-bedrock*"
@@ -176,9 +178,14 @@ class LedgerStack(DomainStack):
             environment={
                 **self.stores_environment,
                 **self.start_environment,
+                "APPRENTICE_TABLE": data.apprentice.table.table_name,
                 "IMPORT_LLM_REQUESTS_ARN": self.imports.state_machine.state_machine_arn,
             },
         )
+        # Runs of the apprentice whose calls were lost.
+        data.apprentice.grant_read(sweep.function, "GetItem", keys=APPRENTICE_RUNS)
+        data.apprentice.grant_write(sweep.function, "UpdateItem", keys=APPRENTICE_RUNS)
+        data.apprentice.grant_read(sweep.function, "GetItem", keys=APPRENTICE_TASKS)
         data.ledger.grant_read(sweep.function, "GetItem")
         data.ledger.grant_write(sweep.function, "UpdateItem")
         data.ledger.grant_query_index(sweep.function, index_name=DUE_LEDGER_INDEX)
@@ -225,10 +232,15 @@ class LedgerStack(DomainStack):
         self.connections = connections = self.create_api(
             "ConnectionsApi",
             module="connections_api",
-            environment=self.call_environment,
+            environment={
+                **self.call_environment,
+                "APPRENTICE_TABLE": data.apprentice.table.table_name,
+            },
             most_at_once=self.shared.config.slow_functions or None,
         )
         self.grant_share_waiting(connections)
+        # Tokens of tasks are of those that there are.
+        data.apprentice.grant_read(connections.function, "BatchGetItem", keys=TASK_LISTS)
         for keys in (CONNECTIONS, TOKENS):
             data.registry.grant_write(connections.function, "PutItem", "UpdateItem", keys=keys)
         data.registry.grant_query_index(connections.function, index_name=BY_COLLECTION_INDEX)

@@ -14,6 +14,15 @@ RARELY_CALLED_OF_APPRENTICE = {
 
 OF_APPRENTICE = (
     *rare(
+        "SweepLedger",
+        """
+        dynamodb:GetItem Apprentice apr_*
+        dynamodb:UpdateItem Apprentice apr_*
+        dynamodb:GetItem Apprentice apt_*
+        """,
+        "A worker was killed while it asked (tests/component/apprentice/test_killed_runs.py).",
+    ),
+    *rare(
         "ApprenticeRunsApi",
         """
         dynamodb:GetItem Apprentice apt_*
@@ -84,6 +93,25 @@ OF_APPRENTICE = (
         dynamodb:UpdateItem Apprentice org_*#tasks
         """,
         "Tasks are put, read and deleted (tests/component/apprentice).",
+    ),
+    *rare(
+        "ChatApi",
+        """
+        dynamodb:GetItem Apprentice apt_*
+        dynamodb:GetItem Apprentice org_*#tasks
+        dynamodb:GetItem Apprentice apr_*
+        dynamodb:PutItem Apprentice apr_*
+        dynamodb:Query Apprentice apt_*
+        dynamodb:GetItem Ledger llm_*
+        sqs:SendMessage Runs
+        lambda:InvokeFunction WorkRunsFunction
+        """,
+        "Chat completions of tasks are runs (tests/component/apprentice/test_chats.py).",
+    ),
+    *rare(
+        "ConnectionsApi",
+        "dynamodb:BatchGetItem Apprentice org_*#tasks",
+        "Tokens are made of tasks (tests/component/apprentice/test_tokens.py).",
     ),
     *rare(
         "ApprenticeApi",

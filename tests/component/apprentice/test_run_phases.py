@@ -1,5 +1,7 @@
 """Runs of later phases: both models are asked, then the small one alone, and is checked."""
 
+import io
+import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -16,8 +18,9 @@ from autotune_platform.apprentice.local.contract import (
 from autotune_platform.apprentice.runs.models import Run
 from tests.support.apprentice import configuration
 from tests.support.apprentice_folding import Apprentice
-from tests.support.apprentice_runs import ANSWER, INPUT, Runs
-from tests.support.lambdas import forget_processes
+from tests.support.apprentice_runs import ANSWER, INPUT, WORKER, Runs
+from tests.support.killing import Killer
+from tests.support.lambdas import LambdaContext, forget_processes, handler
 from tests.support.ledger import later
 
 OTHER = '{"intent":"close_door"}'
@@ -326,6 +329,24 @@ def test_a_version_that_was_retired_meanwhile_is_not_asked(phased: Phased) -> No
     routing = phased.runs.read(run_id)["routing"]
     assert (routing["phase"], routing["answers"]) == (1, "remote")
     assert phased.small.asked == []
+
+
+def test_a_version_that_answers_takes_one_call_of_aws(phased: Phased) -> None:
+    phased.served()
+    phased.ran()
+    killer = Killer()
+    called = []
+
+    def counted(event: dict[str, Any]) -> dict[str, Any]:
+        killer.called.clear()
+        answer = handler(WORKER)(event, LambdaContext(300))
+        called.extend(killer.called)
+        return {"Payload": io.BytesIO(json.dumps(answer).encode())}
+
+    phased.runs.worker.instead = counted
+    phased.ran()
+
+    assert called == ["PutItem"]
 
 
 def also(phased: Phased, **fields: Any) -> dict[str, Any]:

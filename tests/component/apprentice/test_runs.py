@@ -1,5 +1,6 @@
 """Runs of a task in its first phase: the paid model alone answers, and each call is a row."""
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
@@ -7,8 +8,11 @@ import pytest
 from botocore.exceptions import ReadTimeoutError
 
 from autotune.protocol.limits import MAX_APPRENTICE_INPUT_BYTES
+from autotune_platform.storage.cursors import encode_cursor
 from tests.support.apprentice_runs import ANSWER, INPUT, Runs, failed
+from tests.support.lambdas import LambdaContext, handler
 from tests.support.ledger import later
+from tests.support.tables import stream_records
 
 
 def test_a_run_that_is_waited_for_has_its_answer(runs: Runs) -> None:
@@ -248,3 +252,64 @@ def test_a_run_goes_by_the_configuration_that_it_was_started_under(runs: Runs) -
     assert runs.asked[0].system.startswith("You tell intents apart")
     run = runs.read(run_id)
     assert (run["state"], run["configurationVersion"]) == ("answered", 1)
+
+
+def test_a_model_whose_price_went_fails_the_run_without_a_call(runs: Runs) -> None:
+    path = f"/api/v1/llm-connections/{runs.connection_id}"
+    assert runs.platform.call("PATCH", path, {"prices": {}}).status == 200
+
+    answer = runs.start(wait=20)
+
+    assert (answer.status, answer.json["code"]) == (503, "remote_unavailable")
+    assert "price" in answer.json["detail"]
+    assert runs.bill["executions"] == 0
+
+
+def test_of_requests_at_the_same_time_under_one_key_one_is_paid(runs: Runs) -> None:
+    runs.start(wait=20)  # what a process reads once is read
+
+    with ThreadPoolExecutor(4) as threads:
+        answers = list(threads.map(lambda _: runs.start(wait=5, key="k"), range(4)))
+
+    assert {answer.status for answer in answers} <= {200, 202}
+    assert len({answer.json["run"]["id"] for answer in answers}) == 1
+    runs.work()
+    assert runs.start(key="k").json["run"]["output"] == {"intent": "open_door"}
+    assert runs.bill["executions"] == 2
+
+
+def test_runs_are_listed_by_day_newest_first_and_by_state(runs: Runs) -> None:
+    first = runs.start(wait=20).json["run"]["id"]
+    runs.say("no JSON")
+    runs.start(wait=20)
+    last = runs.start().json["run"]["id"]
+    records = {"Records": stream_records("apprentice")}
+    handler("functions.apprentice.follow_runs")(records, LambdaContext())
+
+    listed = _list(runs)
+    assert (listed[0]["id"], listed[-1]["id"]) == (last, first)
+    assert [one["state"] for one in listed] == ["pending", "failed", "answered"]
+    assert all("input" not in one or one["input"] is None for one in listed)
+    assert [one["id"] for one in _list(runs, state="answered")] == [first]
+    assert _list(runs, day="2020-01-01") == []
+    path = "/api/v1/apprentice/tasks/intents/runs"
+    page = runs.platform.call("GET", path, query={"limit": 2}).json
+    rest = runs.platform.call("GET", path, query={"nextToken": page["nextToken"]}).json
+    assert [*page["runs"], *rest["runs"]] == listed
+    foreign = encode_cursor("2020-01-01T00:00:00.000+00:00#apr_1")
+    for query in (
+        {"nextToken": "x"},
+        {"nextToken": foreign},
+        {"state": "lost"},
+        {"day": "today"},
+        {"page": 1},
+    ):
+        assert runs.platform.call("GET", path, query=query).status == 422, query
+
+
+def _list(runs: Runs, **query: Any) -> list[dict[str, Any]]:
+    path = "/api/v1/apprentice/tasks/intents/runs"
+    answer = runs.platform.call("GET", path, query=query)
+    assert answer.status == 200, answer.text
+    found: list[dict[str, Any]] = answer.json["runs"]
+    return found

@@ -277,6 +277,23 @@ def test_a_version_is_not_stored_for_a_task_that_changed_or_went(
     assert list(table.items(task["id"])) == []
 
 
+def test_of_two_who_write_the_same_version_one_does(
+    platform: Platform, task: dict[str, Any], table: Table
+) -> None:
+    registered(platform)
+    tasks, versions = TaskRepository(table), VersionRepository(table)
+    kept = tasks.find(platform.me()["organizationId"], "intents")
+    (version,) = versions.all_of(task["id"])
+    assert kept is not None
+
+    assert versions.add(kept, version.model_copy(update={"model": "another"})) is False
+    retired = {"state": "retired", "retired_at": version.created_at, "retired_by": "a"}
+    assert versions.retire(version.model_copy(update=retired)) is True
+    assert versions.retire(version.model_copy(update={**retired, "retired_by": "b"})) is False
+    (after,) = versions.all_of(task["id"])
+    assert (after.model, after.retired_by) == ("intents-1", "a")
+
+
 def test_a_registration_that_is_killed_leaves_a_version_or_none(
     platform: Platform, task: dict[str, Any]
 ) -> None:

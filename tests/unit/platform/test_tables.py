@@ -19,6 +19,7 @@ DIGESTS = {
     "ledger.dueBatches": "b0ac35f5f131",
     "decks.byCollection": "99e083ab43bd",
     "decks.dueDecks": "b0ac35f5f131",
+    "apprentice.dueRuns": "b0ac35f5f131",
 }
 RULE = """
 The keys or the projection of an index changed. DynamoDB can change neither of an index that exists:

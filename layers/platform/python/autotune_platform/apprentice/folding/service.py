@@ -36,7 +36,7 @@ from autotune_platform.storage.counting import Addition, Check
 from autotune_platform.storage.item_format import Item
 
 _ATTEMPTS = 12
-_MOST_WRITES = 80
+MOST_WRITES = 80
 """Of a transaction's hundred, without events: an alarm takes more pairs than fit."""
 _LEAST_SCORE = 1e-128
 """What is nearer to 0 is stored as 0, and has to be folded as that."""
@@ -275,7 +275,7 @@ def _portions(runs: Sequence[Run]) -> Iterator[list[Run]]:
             run.definition_hash,
             *(pair.version for pair in run.pairs),
         }
-        if some and writes + own + len(shared | parts) > _MOST_WRITES:
+        if some and writes + own + len(shared | parts) > MOST_WRITES:
             yield some
             some, writes, shared = [], 0, set()
         some.append(run)

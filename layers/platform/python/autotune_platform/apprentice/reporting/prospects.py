@@ -15,7 +15,6 @@ OBSERVED_DAYS = 7
 """Over how many days it is looked how often runs come."""
 _LEAST_HOURS = 1
 _LATEST = date(9999, 12, 31)
-_NOTHING = wire.ApprenticeRange(low=None, median=None, high=None)
 
 
 @dataclass(frozen=True)
@@ -165,8 +164,8 @@ def _estimate(
     message: str,
     observed: VersionFigures | None = None,
     examples_missing: int = 0,
-    pairs: wire.ApprenticeRange = _NOTHING,
-    cost_nano_usd: wire.ApprenticeRange = _NOTHING,
+    pairs: wire.ApprenticeRange | None = None,
+    cost_nano_usd: wire.ApprenticeRange | None = None,
     dates: wire.ApprenticeDates | None = None,
 ) -> wire.ApprenticeEstimate:
     call = task.examples.mean
@@ -177,12 +176,12 @@ def _estimate(
         agreement=mean(scores),
         observed_pairs=sum(scores.values()),
         examples_missing=examples_missing,
-        pairs=pairs,
+        pairs=pairs or _range([None] * 3),
         runs_a_day=at.runs,
         pairs_a_day=None if at.runs is None or at.share is None else at.runs * at.share,
         observed_days=at.days,
         call_nano_usd=None if call is None else round(call),
-        cost_nano_usd=cost_nano_usd,
+        cost_nano_usd=cost_nano_usd or _range([None] * 3),
         dates=dates or wire.ApprenticeDates(low=None, median=None, high=None),
         message=message,
     )

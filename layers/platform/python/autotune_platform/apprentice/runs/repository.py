@@ -3,6 +3,7 @@
 from datetime import date
 from uuid import uuid4
 
+from autotune.protocol.ids import is_id
 from autotune_platform.apprentice.runs.items import (
     RUN,
     additional_key,
@@ -16,7 +17,7 @@ from autotune_platform.apprentice.runs.models import Run
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.retry import BUSY
 from autotune_platform.storage.counting import Addition
-from autotune_platform.storage.cursors import decode_cursor, encode_cursor
+from autotune_platform.storage.cursors import decode_cursor, encode_cursor, invalid_cursor
 from autotune_platform.storage.table import Table
 
 _STANDING = ("state", "attempts", "check")
@@ -49,6 +50,9 @@ class RunRepository:
         pk, after = runs_of(task_id, day.isoformat()), None
         if next_token is not None:
             (last,) = decode_cursor(next_token, parts=1)
+            at, _, run_id = last.partition("#")
+            if not (at.startswith(f"{day.isoformat()}T") and is_id("apr", run_id)):
+                raise invalid_cursor()
             after = {"pk": pk, "sk": last}
         page = self._table.query(pk, newest_first=True, limit=limit, after=after)
         token = encode_cursor(page.last_key["sk"]) if page.last_key else None
