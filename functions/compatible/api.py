@@ -21,7 +21,7 @@ from autotune_platform.ledger.compatible.shapes import (
     in_openai_words,
     list_shape,
 )
-from autotune_platform.ledger.tokens import Token
+from autotune_platform.ledger.token_proofs import Token
 from autotune_platform.runtime.environment import ImportApiEnvironment
 from autotune_platform.wiring.compatible import CompatibleApiParts
 

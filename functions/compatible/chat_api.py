@@ -1,6 +1,7 @@
-"""OpenAI's chat completions, for programs that know them: passed through to a token's connection.
+"""OpenAI's chat completions, for programs that know them: of a token's connection, or its task.
 
-Its own function, because it asks providers with the keys of connections, and waits for them.
+Its own function, because it asks providers with the keys of connections, and waits for them. A run
+of a task is worked on by the task's own function, which this one waits for.
 """
 
 from functools import cache
@@ -16,7 +17,7 @@ from autotune_platform.http.parameters import IdempotencyKey
 from autotune_platform.ledger.compatible.chat_bodies import chat_body_of
 from autotune_platform.ledger.compatible.chat_headers import deck_named_in, labels_named_in
 from autotune_platform.ledger.compatible.shapes import in_openai_words, list_shape
-from autotune_platform.ledger.tokens import Token
+from autotune_platform.ledger.token_proofs import Token
 from autotune_platform.runtime.environment import ChatEnvironment
 from autotune_platform.wiring.chats import ChatApiParts
 
@@ -40,19 +41,33 @@ def complete_chat(idempotency_key: IdempotencyKey = None) -> Response[str]:
     With ``stream`` the whole answer comes at once, as events. A provider has 25 seconds. The same
     key and body within a day have the same answer, and nothing is asked; while the first is under
     way they answer 409.
+
+    The token of a task has ``apprentice/TASK`` answer: the last message is the input of a run. What
+    takes longer goes on, and the same key has its answer later.
     """
     caller, token = _admitted("write")
     headers = app.signed_request.headers
-    passed = parts().compatible_chats.complete(
-        caller,
-        token,
-        chat_body_of(app.signed_request.body),
-        deck_id=deck_named_in(headers),
-        labels=labels_named_in(headers),
-        idempotency_key=idempotency_key,
-        seconds_left=_seconds_left,
-    )
-    told: dict[str, str | list[str]] = {"x-autotune-llm-request": passed.request_id}
+    if token.apprentice_task is not None:
+        passed = parts().task_chats.complete(
+            caller,
+            token,
+            app.signed_request.body,
+            headers=headers,
+            idempotency_key=idempotency_key,
+            seconds_left=_seconds_left,
+        )
+        app.made(apprentice_run_id=passed.stored_as)
+    else:
+        passed = parts().compatible_chats.complete(
+            caller,
+            token,
+            chat_body_of(app.signed_request.body),
+            deck_id=deck_named_in(headers),
+            labels=labels_named_in(headers),
+            idempotency_key=idempotency_key,
+            seconds_left=_seconds_left,
+        )
+    told: dict[str, str | list[str]] = {passed.named_by: passed.stored_as}
     if passed.is_replayed:
         told["Idempotent-Replayed"] = "true"
     return Response(
@@ -62,8 +77,10 @@ def complete_chat(idempotency_key: IdempotencyKey = None) -> Response[str]:
 
 @app.get("/v1/models", tags=["OpenAI's chat completions"])
 def list_models() -> Any:
-    """List the models of the token's connection whose price is known."""
+    """List the models of the token's connection whose price is known, or the token's task."""
     _, token = _admitted("read")
+    if token.apprentice_task is not None:
+        return list_shape(parts().task_chats.models(token), has_more=False)
     return list_shape(parts().compatible_chats.models(token), has_more=False)
 
 

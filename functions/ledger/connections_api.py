@@ -28,14 +28,14 @@ from autotune_platform.http.api import Api
 from autotune_platform.http.parameters import NextToken, PageSize
 from autotune_platform.ledger.connections import connection_on_wire
 from autotune_platform.ledger.verifying import LONGEST_SECONDS
-from autotune_platform.runtime.environment import ConnectionEnvironment
+from autotune_platform.runtime.environment import ConnectionApiEnvironment
 from autotune_platform.wiring.connections_api import ConnectionApiParts
 
 
 @cache
 def parts() -> ConnectionApiParts:
     """Return what this process is put together from."""
-    return ConnectionApiParts(ConnectionEnvironment.parse())
+    return ConnectionApiParts(ConnectionApiEnvironment.parse())
 
 
 app = Api(parts)
@@ -115,7 +115,8 @@ def create_token(body: CreateLlmTokenRequest) -> CreateLlmTokenResponse:
     """Make what the openai package takes as its key for ``/v1``; it is shown this once."""
     token, secret = parts().llm_tokens.create(app.caller, body)
     app.made(llm_token_id=token.id)
-    return CreateLlmTokenResponse(llm_token=parts().llm_tokens.on_wire(token), secret=secret)
+    (shown,) = parts().llm_tokens.on_wire(token)
+    return CreateLlmTokenResponse(llm_token=shown, secret=secret)
 
 
 @app.get("/api/v1/llm-tokens", tags=["language models"])
@@ -123,22 +124,21 @@ def list_tokens(limit: PageSize = 50, next_token: NextToken = None) -> LlmTokenL
     """List the organisation's tokens, oldest first, those that were revoked too."""
     app.require_known_parameters()
     found, token = parts().llm_tokens.list(app.caller, limit=limit, next_token=next_token)
-    shown = [parts().llm_tokens.on_wire(one) for one in found]
-    return LlmTokenList(llm_tokens=shown, next_token=token)
+    return LlmTokenList(llm_tokens=list(parts().llm_tokens.on_wire(*found)), next_token=token)
 
 
 @app.get("/api/v1/llm-tokens/<llm_token_id>", tags=["language models"])
 def read_token(llm_token_id: str) -> LlmTokenResponse:
     """Return one token, without what lets in."""
-    found = parts().llm_tokens.get(app.caller, llm_token_id)
-    return LlmTokenResponse(llm_token=parts().llm_tokens.on_wire(found))
+    (shown,) = parts().llm_tokens.on_wire(parts().llm_tokens.get(app.caller, llm_token_id))
+    return LlmTokenResponse(llm_token=shown)
 
 
 @app.delete("/api/v1/llm-tokens/<llm_token_id>", tags=["language models"])
 def revoke_token(llm_token_id: str) -> LlmTokenResponse:
     """Revoke a token at once and for good; what was asked with it before goes on."""
-    revoked = parts().llm_tokens.revoke(app.caller, llm_token_id)
-    return LlmTokenResponse(llm_token=parts().llm_tokens.on_wire(revoked))
+    (shown,) = parts().llm_tokens.on_wire(parts().llm_tokens.revoke(app.caller, llm_token_id))
+    return LlmTokenResponse(llm_token=shown)
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:

@@ -27,6 +27,7 @@ class ApprenticeStack(DomainStack):
 
     Attributes:
         apprentice_environment: For functions that read or write its tasks.
+        answering: What takes inputs, and has them answered.
         runs: Runs that are to be worked on.
     """
 
@@ -42,7 +43,8 @@ class ApprenticeStack(DomainStack):
         }
         self._add_tasks(http)
         self._add_reports(http)
-        self.runs = ApprenticeRuns(self, http=http, ledger=ledger).queue
+        self.answering = ApprenticeRuns(self, http=http, ledger=ledger)
+        self.runs = self.answering.queue
         ApprenticeFolding(self, runs=self.runs)
 
     def _add_tasks(self, http: HttpStack) -> None:

@@ -1,5 +1,7 @@
 """Runs of the apprentice: their queue, the worker that has models answer them, and their routes."""
 
+from collections.abc import Mapping
+
 from aws_cdk import Duration
 from aws_cdk import aws_apigatewayv2 as apigateway
 from aws_cdk import aws_iam as iam
@@ -30,6 +32,7 @@ class ApprenticeRuns(Construct):
 
     Attributes:
         queue: Ids of runs that are to be worked on.
+        start_environment: For functions that start runs; ``grant_start`` lets them.
     """
 
     def __init__(self, stack: DomainStack, *, http: HttpStack, ledger: LedgerStack) -> None:
@@ -52,8 +55,32 @@ class ApprenticeRuns(Construct):
         )
         stack.alarms.watch_dead_letters(self.queue.dead_letters, of="Runs")
         stack.alarms.watch_waiting(self.queue.queue, of="Runs", longest=LONGEST_RUN)
-        worker = self._add_worker(stack, ledger)
-        self._add_runs(stack, http, ledger, worker)
+        self._data = stack.shared.data
+        self._worker = self._add_worker(stack, ledger)
+        self.start_environment: Mapping[str, str] = {
+            **self._environment,
+            **ledger.stores_environment,
+            "RUN_QUEUE_URL": self.queue.queue.queue_url,
+            "WORK_RUNS_FUNCTION": self._worker.function.function_name,
+        }
+        self._add_runs(stack, http)
+
+    def grant_start(self, starting: ServiceFunction) -> None:
+        """Lets a function start runs, wait for their worker, and read what was answered."""
+        data, function = self._data, starting.function
+        for keys in (LISTS, RUNS):
+            data.apprentice.grant_read(function, "GetItem", keys=keys)
+        data.apprentice.grant_read(function, "GetItem", "Query", keys=TASKS)
+        data.apprentice.grant_write(function, "PutItem", keys=RUNS)
+        # What the paid model answered lies with its row.
+        data.ledger.grant_read(function, "BatchGetItem", "GetItem", keys=REQUESTS)
+        data.ledger_texts.grant_read(function)
+        self.queue.grant_send(starting)
+        iam.Grant.add_to_principal(
+            grantee=function,
+            actions=["lambda:InvokeFunction"],
+            resource_arns=[self._worker.function.function_arn],
+        )
 
     def _add_worker(self, stack: DomainStack, ledger: LedgerStack) -> ServiceFunction:
         """Has models answer runs: the one function of this domain with keys of connections."""
@@ -90,37 +117,15 @@ class ApprenticeRuns(Construct):
         self.queue.drain_into(worker)
         return worker
 
-    def _add_runs(
-        self, stack: DomainStack, http: HttpStack, ledger: LedgerStack, worker: ServiceFunction
-    ) -> None:
+    def _add_runs(self, stack: DomainStack, http: HttpStack) -> None:
         """Routes runs; whoever waits for one waits for the worker."""
-        data = stack.shared.data
         api = stack.create_api(
             "ApprenticeRunsApi",
             module="runs_api",
-            environment={
-                **self._environment,
-                **ledger.stores_environment,
-                **stack.grader_environment,
-                "RUN_QUEUE_URL": self.queue.queue.queue_url,
-                "WORK_RUNS_FUNCTION": worker.function.function_name,
-            },
+            environment={**self.start_environment, **stack.grader_environment},
         )
         stack.grant_share_waiting(api)
-        function = api.function
-        for keys in (LISTS, RUNS):
-            data.apprentice.grant_read(function, "GetItem", keys=keys)
-        data.apprentice.grant_read(function, "GetItem", "Query", keys=TASKS)
-        data.apprentice.grant_write(function, "PutItem", keys=RUNS)
-        # What the paid model answered lies with its row.
-        data.ledger.grant_read(function, "BatchGetItem", "GetItem", keys=REQUESTS)
-        data.ledger_texts.grant_read(function)
-        self.queue.grant_send(api)
-        iam.Grant.add_to_principal(
-            grantee=function,
-            actions=["lambda:InvokeFunction"],
-            resource_arns=[worker.function.function_arn],
-        )
+        self.grant_start(api)
         http.api.route(api, paths=["/api/v1/apprentice/tasks/{taskName}/runs"])
         http.api.route(
             api,

@@ -2,6 +2,7 @@
 
 from constructs import Construct
 
+from infra.stacks.apprentice import ApprenticeStack
 from infra.stacks.decks import CAPTURE_SETTINGS, DecksStack
 from infra.stacks.domain_stack import MONEY, REQUESTS, DomainStack, Shared
 from infra.stacks.http import HttpStack
@@ -24,6 +25,7 @@ class CompatibleStack(DomainStack):
         http: HttpStack,
         ledger: LedgerStack,
         decks: DecksStack,
+        apprentice: ApprenticeStack,
     ) -> None:
         super().__init__(scope, domain="compatible", shared=shared, holds="OpenAI's API")
         data = shared.data
@@ -43,14 +45,16 @@ class CompatibleStack(DomainStack):
         data.ledger_texts.grant_read(api.function)
         data.exports.grant_read_write(api.function)
         ledger.imports.state_machine.grant_start_execution(api.function)
-        self._add_chats(http, ledger, decks)
+        self._add_chats(http, ledger, decks, apprentice)
         http.api.route(
             api,
             paths=["/v1/files", "/v1/files/{proxy+}", "/v1/batches", "/v1/batches/{proxy+}"],
             keyless=True,
         )
 
-    def _add_chats(self, http: HttpStack, ledger: LedgerStack, decks: DecksStack) -> None:
+    def _add_chats(
+        self, http: HttpStack, ledger: LedgerStack, decks: DecksStack, apprentice: ApprenticeStack
+    ) -> None:
         """Routes chat completions, each of which holds a function until its provider answers."""
         data = self.shared.data
         functions = self.shared.config.chat_functions
@@ -60,6 +64,7 @@ class CompatibleStack(DomainStack):
             environment={
                 **ledger.call_environment,
                 **decks.deck_environment,
+                **apprentice.answering.start_environment,
                 "CAPTURE_QUEUE_URL": decks.captures.queue.queue_url,
                 **({} if functions is None else {"CHAT_FUNCTIONS": str(functions)}),
             },
@@ -83,6 +88,8 @@ class CompatibleStack(DomainStack):
         data.provider_keys.grant_open(chats)
         data.decks.grant_read(chats.function, "GetItem", keys=CAPTURE_SETTINGS)
         decks.captures.grant_send(chats)
+        # Who has the token of a task has runs of it.
+        apprentice.answering.grant_start(chats)
         self.alarms.watch_log(
             chats,
             name="CallsNotHandedOver",

@@ -26,6 +26,7 @@ SWEEP_TIMEOUT = Duration.seconds(60)
 RESOLVE = "/api/v1/llm-batches/{llmBatchId}/resolve"
 CONNECTIONS = "llc_*"
 TOKENS = "llt_*"
+TASK_LISTS = "org_*#tasks"
 APPRENTICE_RUNS, APPRENTICE_TASKS = "apr_*", "apt_*"
 MONEY = "money#*"
 # Nobody has it assume a role that is not meant for this.
@@ -231,10 +232,15 @@ class LedgerStack(DomainStack):
         self.connections = connections = self.create_api(
             "ConnectionsApi",
             module="connections_api",
-            environment=self.call_environment,
+            environment={
+                **self.call_environment,
+                "APPRENTICE_TABLE": data.apprentice.table.table_name,
+            },
             most_at_once=self.shared.config.slow_functions or None,
         )
         self.grant_share_waiting(connections)
+        # Tokens of tasks are of those that there are.
+        data.apprentice.grant_read(connections.function, "BatchGetItem", keys=TASK_LISTS)
         for keys in (CONNECTIONS, TOKENS):
             data.registry.grant_write(connections.function, "PutItem", "UpdateItem", keys=keys)
         data.registry.grant_query_index(connections.function, index_name=BY_COLLECTION_INDEX)

@@ -89,8 +89,10 @@ class ServiceStack(Stack):
         ExportsStack(self, shared=shared, http=http)
         ledger = LedgerStack(self, shared=shared, http=http)
         decks = DecksStack(self, shared=shared, http=http, ledger=ledger)
-        CompatibleStack(self, shared=shared, http=http, ledger=ledger, decks=decks)
-        ApprenticeStack(self, shared=shared, http=http, ledger=ledger)
+        apprentice = ApprenticeStack(self, shared=shared, http=http, ledger=ledger)
+        CompatibleStack(
+            self, shared=shared, http=http, ledger=ledger, decks=decks, apprentice=apprentice
+        )
         operations = OperationsStack(self, shared=shared, completions=completions)
 
         http.api.open(

@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.request import Request, urlopen
 
@@ -51,14 +52,28 @@ class Served:
         return openai.OpenAI(base_url=f"{self.url}/v1", api_key=token, max_retries=2)
 
     def post(self, path):
-        urlopen(Request(f"{self.url}{path}", b"", method="POST"), timeout=60).close()
+        with urlopen(Request(f"{self.url}{path}", b"", method="POST"), timeout=60) as answer:
+            return answer.read().decode()
 
 
 @pytest.fixture
 def served():
     """Handlers in a process of the project's environment, with a fake provider behind them."""
+    with serving_here() as made:
+        yield made
+
+
+@pytest.fixture
+def served_task():
+    """The same, and a client with the token of a task."""
+    with serving_here("task") as made:
+        yield made
+
+
+@contextmanager
+def serving_here(*of):
     process = subprocess.Popen(
-        [ROOT / ".venv" / "bin" / "python", "-m", "tests.support.served_compatible"],
+        [ROOT / ".venv" / "bin" / "python", "-m", "tests.support.served_compatible", *of],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(PATHS)},
         stdout=subprocess.PIPE,

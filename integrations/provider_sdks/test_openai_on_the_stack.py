@@ -174,3 +174,66 @@ def test_chat_completions_are_answered_and_captured(client, connect, running_fak
     assert {one.purpose for one in rows} == {"conversation"}
     bill = running_fake.call("GET", "/bill")
     assert sum(one.cost_nano_usd for one in rows) == bill["total_nano_usd"]
+
+
+TASK = {
+    "description": "Tells what a customer wants.",
+    "inputSchema": {
+        "type": "object",
+        "properties": {"text": {"type": "string"}, "language": {"type": "string"}},
+        "required": ["text"],
+    },
+    "outputSchema": {
+        "type": "object",
+        "properties": {"intent": {"type": "string"}},
+        "required": ["intent"],
+        "additionalProperties": False,
+    },
+    "systemPrompt": "You tell intents apart.",
+    "promptTemplate": "What does the customer want? {{text}} ({{language}})",
+    "local": {"backend": "linear"},
+    "evaluator": {"type": "structured_match", "matchFields": ["intent"]},
+    "thresholds": {
+        "phase1ToPhase2": 50,
+        "phase2ToPhase3": 0.9,
+        "coachingTrigger": 0.8,
+        "emergencyThreshold": 0.6,
+    },
+    "sampling": {"decay": "exponential"},
+}
+
+
+def test_a_task_answers_chat_completions(client, connect, running_fake, request):
+    connection_id, package = connect()
+    name = f"intents_{os.getpid()}"
+    primary = {"connectionId": connection_id, "model": MODEL, "maxOutputTokens": 300}
+    task = {**TASK, "remote": {"primary": primary}, "budgets": {"daily": "10"}}
+    client.apprentice_tasks.put(name, configuration=task)
+    request.addfinalizer(lambda: client.apprentice_tasks.delete(name))
+    token = client.llm.tokens.create(name="task", apprentice_task=name)
+    bearer = package.with_options(api_key=token.secret)
+    assert [one.id for one in bearer.models.list()] == [f"apprentice/{name}"]
+
+    def ask(key, **fields):
+        return bearer.chat.completions.create(
+            model=f"apprentice/{name}",
+            messages=[{"role": "user", "content": json.dumps({"text": key, "language": "en"})}],
+            extra_headers={"Idempotency-Key": key},
+            **fields,
+        )
+
+    answer, again = ask("first"), ask("first")
+    assert json.loads(answer.choices[0].message.content)["intent"]
+    assert (again.id, again.choices) == (answer.id, answer.choices)
+    chunks = list(ask("second", stream=True, stream_options={"include_usage": True}))
+    assert chunks[-1].usage.completion_tokens > 0
+    with pytest.raises(openai.BadRequestError) as refused:
+        ask("third", temperature=0.1)
+    assert refused.value.param == "temperature"
+    rows = list(client.llm.list(connection_id=connection_id))
+    assert [one.purpose for one in rows] == ["apprentice"] * 2
+    bill = running_fake.call("GET", "/bill")
+    assert sum(one.cost_nano_usd for one in rows) == bill["total_nano_usd"] > 0
+    client.llm.tokens.revoke(token.llm_token.id)
+    with pytest.raises(openai.AuthenticationError):
+        bearer.models.list()

@@ -104,6 +104,16 @@ ASKS_MODELS = (
     | {("sts:AssumeRole", "iam::*:role/autotune-bedrock*", "")}
 )
 CALLS_MODELS = ASKS_MODELS | table("Registry", "PutItem", keys="llc_*")
+STARTS_RUNS = (
+    table("Apprentice", "GetItem", "Query", keys="apt_*")
+    | table("Apprentice", "GetItem", keys="org_*#tasks")
+    | table("Apprentice", "GetItem", "PutItem", keys="apr_*")
+    | table("Ledger", "BatchGetItem", "GetItem", keys="llm_*")
+    | found_in("LedgerTexts")
+    | bucket("LedgerTexts", "GetObject")
+    | send("Runs")
+    | {("lambda:InvokeFunction", "WorkRunsFunction", "")}
+)
 ORDERS = (
     table("Budgets", "GetItem", keys="money#*")
     | table("Ledger", "BatchGetItem", "BatchWriteItem", "GetItem", "PutItem", "UpdateItem")
@@ -207,16 +217,7 @@ EXPECTED = {
     | table("Apprentice", "BatchWriteItem", keys="apr_*")
     | table("Apprentice", "ConditionCheckItem", "GetItem", "Query", keys="org_*#tasks")
     | table("Apprentice", "DeleteItem", "PutItem", "UpdateItem", keys="org_*#tasks"),
-    "ApprenticeRunsApi": API
-    | WAITING
-    | table("Apprentice", "GetItem", "Query", keys="apt_*")
-    | table("Apprentice", "GetItem", keys="org_*#tasks")
-    | table("Apprentice", "GetItem", "PutItem", keys="apr_*")
-    | table("Ledger", "BatchGetItem", "GetItem", keys="llm_*")
-    | found_in("LedgerTexts")
-    | bucket("LedgerTexts", "GetObject")
-    | send("Runs")
-    | {("lambda:InvokeFunction", "WorkRunsFunction", "")},
+    "ApprenticeRunsApi": API | WAITING | STARTS_RUNS,
     "WorkRuns": ENCRYPT
     | ASKS_MODELS
     | derive("Grader")
@@ -580,6 +581,7 @@ EXPECTED = {
     | table("Registry", "PutItem", "UpdateItem", keys="llc_*")
     | table("Registry", "PutItem", "UpdateItem", keys="llt_*")
     | table("Registry/index/byCollection", "Query")
+    | table("Apprentice", "BatchGetItem", keys="org_*#tasks")
     | table("Ledger", "BatchGetItem", "DeleteItem", "GetItem", "PutItem", "UpdateItem")
     | table("Ledger", "Query", keys="llc_*")
     | table("Ledger/index/rowsByStatus", "Query")
@@ -626,6 +628,7 @@ EXPECTED = {
     | bucket("LedgerTexts", "GetObject", "PutObject")
     | table("Decks", "GetItem", keys="org_*#capture")
     | send("Captures")
+    | STARTS_RUNS
     | {("kms:Decrypt", "ProviderKeysKey", "")},
     "ImportRequests": ENCRYPT
     | table("Registry", "GetItem")

@@ -95,6 +95,25 @@ OF_APPRENTICE = (
         "Tasks are put, read and deleted (tests/component/apprentice).",
     ),
     *rare(
+        "ChatApi",
+        """
+        dynamodb:GetItem Apprentice apt_*
+        dynamodb:GetItem Apprentice org_*#tasks
+        dynamodb:GetItem Apprentice apr_*
+        dynamodb:PutItem Apprentice apr_*
+        dynamodb:Query Apprentice apt_*
+        dynamodb:GetItem Ledger llm_*
+        sqs:SendMessage Runs
+        lambda:InvokeFunction WorkRunsFunction
+        """,
+        "Chat completions of tasks are runs (tests/component/apprentice/test_chats.py).",
+    ),
+    *rare(
+        "ConnectionsApi",
+        "dynamodb:BatchGetItem Apprentice org_*#tasks",
+        "Tokens are made of tasks (tests/component/apprentice/test_tokens.py).",
+    ),
+    *rare(
         "ApprenticeApi",
         """
         dynamodb:ConditionCheckItem Apprentice apt_*

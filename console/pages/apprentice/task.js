@@ -42,6 +42,7 @@ function Report({ name, days, report, estimate }) {
     <${Agreement} report=${report} actions=${html`<${Choice} label="Time" options=${SPANS.map((span) => [span, `${span} days`])} value=${days} href=${(span) => link(["apprentice", name], { days: span })} />`} />
     <${Prospect} estimate=${estimate} />
     <${Versions} status=${status} />
+    ${report.fields.length > 0 && html`<${Fields} fields=${report.fields} />`}
     <${Spend} report=${report} />
     <${Days} days=${report.days} />
   `;
@@ -60,6 +61,16 @@ function Figures({ status }) {
       <${Stat} label="Saved" value=${nanoDollars(savings.netNanoUsd)} hint=${`in ${count(status.savingsDays)} days; ${range}`} />
     <//>
   `;
+}
+
+function Fields({ fields }) {
+  const columns = [
+    { name: "version", title: "Version", width: 5.5, cell: ({ version }) => count(version) },
+    { name: "name", title: "Field", width: 14 },
+    { name: "pairs", title: "Pairs", width: 5, numeric: true, cell: ({ pairs }) => count(pairs) },
+    { name: "mean", title: "Same", width: 6, numeric: true, cell: ({ mean }) => percent(mean) },
+  ];
+  return html`<${Section} title="Agreement by field"><${Table} label="Agreement by field" columns=${columns} rows=${fields} id=${({ version, name }) => `${version} ${name}`} /><//>`;
 }
 
 function Days({ days }) {

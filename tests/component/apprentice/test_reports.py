@@ -11,6 +11,8 @@ import pytest
 from autotune_platform.apprentice.agreement import counted, lower_bound
 from autotune_platform.apprentice.folding.models import StoredEvidence
 from autotune_platform.apprentice.routing import Local, Model, Refusal, Remote
+from autotune_platform.apprentice.runs.models import RunPair
+from autotune_platform.apprentice.runs.scoring import missed_fields, score_of
 from autotune_platform.budgets.money import MoneyBudgets
 from autotune_platform.budgets.scopes import MoneyLimits
 from autotune_platform.budgets.uses import ITEM, partition, task_scope
@@ -276,6 +278,43 @@ def test_a_report_has_days_and_their_sum(apprentice: Apprentice) -> None:
     assert report["totals"]["begun"] == sum(report["totals"][name] for name in ends)
     assert alerts(report["status"]) == [("unmonitored", None)]
     assert len(read(apprentice, "report", days=90)["days"]) == 3
+
+
+def test_fields_have_an_agreement_of_their_own(apprentice: Apprentice) -> None:
+    fields = ["intent", "reason"]
+    apprentice.put(evaluator={"type": "structured_match", "matchFields": fields})
+    apprentice.add_version(1)
+    document = read_document(apprentice)
+    truth = '{"intent": "a", "reason": "b"}'
+    answers = [truth, '{"intent": "a"}', '{"intent": "c", "reason": "d"}', "none"]
+    happened(
+        apprentice,
+        [
+            ended(
+                apprentice,
+                pairs=[
+                    RunPair(
+                        version=1,
+                        score=score_of(document, answer, truth),
+                        is_drawn=True,
+                        missed=missed_fields(document, answer, truth),
+                    )
+                ],
+            )
+            for answer in answers
+        ],
+    )
+
+    found = read(apprentice, "report")["fields"]
+    assert found == [
+        {"version": 1, "name": "reason", "pairs": 4, "mean": 0.25},
+        {"version": 1, "name": "intent", "pairs": 4, "mean": 0.5},
+    ]
+
+
+def read_document(apprentice: Apprentice) -> Any:
+    path = f"/api/v1/apprentice/tasks/{apprentice.name}"
+    return apprentice.platform.call("GET", path).json["task"]["configuration"]
 
 
 def test_a_budget_that_is_nearly_used_is_told_of(apprentice: Apprentice) -> None:

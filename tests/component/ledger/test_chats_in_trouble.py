@@ -126,7 +126,7 @@ def test_an_answer_that_nests_too_deep_is_paid_and_not_passed_through(
 def test_an_answer_that_is_too_large_for_http_is_in_the_ledger(
     compatible: Compatible, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("autotune_platform.ledger.compatible.chats._MOST_ANSWER_BYTES", 100)
+    monkeypatch.setattr("autotune_platform.ledger.compatible.passing._MOST_ANSWER_BYTES", 100)
     answer = ask(compatible)
     assert (answer.status, answer.json["error"]["code"]) == (502, "answer_too_large")
     assert answer.headers["x-should-retry"] == "false"
@@ -167,13 +167,13 @@ def test_a_provider_that_is_down_is_left_alone(compatible: Compatible) -> None:
 
 
 def test_an_organisation_holds_no_more_functions_than_its_share(compatible: Compatible) -> None:
-    chats = chat_api.parts().compatible_chats
+    waiting = chat_api.parts().chat_places.waiting
     organization = compatible.ledger.platform.me()["organizationId"]
     with ExitStack() as places:
         # As many as an organisation has unless an operator says otherwise; a place is looked for in
         # one lane of several.
         for _ in range(200):
-            places.enter_context(chats.waiting.place(organization, 20, most=50))
+            places.enter_context(waiting.place(organization, 20, most=50))
         answer = ask(compatible)
     assert (answer.status, answer.json["error"]["code"]) == (429, "rate_limit_exceeded")
     assert ask(compatible).status == 200

@@ -1,45 +1,50 @@
-"""Tokens that let a program ask through one connection in OpenAI's own words.
+"""Tokens that let a program ask one connection, or one task, in OpenAI's own words.
 
 A token is an id and 256 random bits; of these a digest and the last four characters are stored.
 """
 
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
+
 from autotune.protocol import llm_tokens as wire
 from autotune.protocol.ids import new_id
 from autotune.protocol.limits import MAX_LLM_TOKENS
-from autotune_platform.access.capabilities import NewSecret, is_genuine, require_future, split
+from autotune_platform.access.capabilities import NewSecret, require_future
 from autotune_platform.access.models import Caller
 from autotune_platform.ledger.connection_repository import ConnectionRepository
-from autotune_platform.ledger.token_repository import Token as Token  # noqa: PLC0414
-from autotune_platform.ledger.token_repository import TokenRepository
+from autotune_platform.ledger.token_repository import Token, TokenRepository
 from autotune_platform.ledger.usable_connections import require_usable
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
-from autotune_platform.runtime.errors import ForbiddenError, UnauthenticatedError
+from autotune_platform.runtime.errors import InvalidRequestError
 from autotune_platform.runtime.parts import part
 
-_UNKNOWN = "no such token, or it was revoked or has expired"
+
+class TaskIds(Protocol):
+    """Knows tasks of the apprentice, which is above the ledger."""
+
+    def ids_of(self, organization_id: str, names: Iterable[str]) -> Mapping[str, str]:
+        """Return ids of an organisation's tasks by their names, without those that are gone."""
 
 
 @part
 class TokenService:
-    """Manages an organisation's tokens, and finds out whose one is."""
+    """Manages an organisation's tokens."""
 
     repository: TokenRepository
     connections: ConnectionRepository
+    tasks: TaskIds
     clock: Clock = SYSTEM_CLOCK
 
     def create(self, caller: Caller, request: wire.CreateLlmTokenRequest) -> tuple[Token, str]:
         """Create a token; return it and what it is sent as, which cannot be read again.
 
         Raises:
-            InvalidRequestError: the connection is not the organisation's or is revoked, or the
-                expiry has passed.
+            InvalidRequestError: the connection is not the organisation's or is revoked, there is
+                no such task, or the expiry has passed.
             TooManyEntitiesError: the organisation has as many tokens as it may.
         """
         now = self.clock.now()
         require_future(request.expires_at, now)
-        require_usable(
-            self.connections, caller.organization_id, request.connection_id, field="connectionId"
-        )
         secret = NewSecret()
         token = Token(
             id=new_id("llt"),
@@ -47,7 +52,8 @@ class TokenService:
             **secret.stored,
             created_at=now,
             created_by=caller.key_id,
-            **request.model_dump(),
+            **request.model_dump(exclude={"purpose"}),
+            **self._asked(caller, request),
         )
         self.repository.add(token, at_most=MAX_LLM_TOKENS)
         return token, secret.text(token.id)
@@ -74,36 +80,48 @@ class TokenService:
         """
         return self.repository.revoke(caller.organization_id, token_id)
 
-    def on_wire(self, token: Token) -> wire.LlmToken:
-        """Return a token without its secret, with its state now."""
-        state = token.state_at(self.clock.now())
-        return wire.LlmToken.model_validate({**token.model_dump(), "state": state})
+    def on_wire(self, *tokens: Token) -> Sequence[wire.LlmToken]:
+        """Return an organisation's tokens without their secrets, with their states now."""
+        now, lost = self.clock.now(), self._of_lost_tasks(tokens)
+        return [
+            wire.LlmToken.model_validate(
+                {
+                    **one.model_dump(),
+                    "state": "revoked" if one.id in lost else one.state_at(now),
+                }
+            )
+            for one in tokens
+        ]
 
-    def prove(self, authorization: str) -> Token:
-        """Return the token that a header carries, also one that was revoked or has expired.
-
-        Raises:
-            UnauthenticatedError: it carries none that is genuine.
-        """
-        scheme, _, sent = authorization.partition(" ")
-        known = split("llt", sent.strip())
-        if scheme.lower() != "bearer" or known is None:
-            raise UnauthenticatedError(_UNKNOWN)
-        token_id, digits = known
-        # The item is read each time, strongly consistent: what is revoked lets nobody in any more.
-        token = self.repository.get(token_id)
-        if not is_genuine(token, digits) or token is None:
-            raise UnauthenticatedError(_UNKNOWN)
-        return token
-
-    def require(self, token: Token, scope: wire.LlmTokenScope) -> None:
-        """Require that a token is active and may do this.
+    def _asked(self, caller: Caller, request: wire.CreateLlmTokenRequest) -> dict[str, str]:
+        """Return what a token has besides, by whom it may ask.
 
         Raises:
-            UnauthenticatedError: it was revoked or has expired, as if there were none.
-            ForbiddenError: it lacks the scope.
+            InvalidRequestError: that is not there.
         """
-        if token.state_at(self.clock.now()) != "active":
-            raise UnauthenticatedError(_UNKNOWN)
-        if scope not in token.scopes:
-            raise ForbiddenError(f"this token lacks the scope {scope}")
+        if request.connection_id is not None:
+            require_usable(
+                self.connections,
+                caller.organization_id,
+                request.connection_id,
+                field="connectionId",
+            )
+            return {"purpose": request.purpose or wire.DEFAULT_PURPOSE}
+        name = request.apprentice_task or ""
+        task_id = self.tasks.ids_of(caller.organization_id, [name]).get(name)
+        if task_id is None:
+            raise InvalidRequestError.of_field(
+                "apprenticeTask", "a task of this organization", detail=f"no task {name}"
+            )
+        return {"apprentice_task_id": task_id}
+
+    def _of_lost_tasks(self, tokens: Sequence[Token]) -> set[str]:
+        """Return the ids of those whose task was deleted, also where its name has another now."""
+        asking = [one for one in tokens if one.apprentice_task is not None]
+        if not asking:
+            return set()
+        names = {one.apprentice_task or "" for one in asking}
+        kept = self.tasks.ids_of(asking[0].organization_id, names).items()
+        return {
+            one.id for one in asking if (one.apprentice_task, one.apprentice_task_id) not in kept
+        }

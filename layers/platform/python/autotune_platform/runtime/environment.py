@@ -318,23 +318,17 @@ class ConnectionEnvironment(LedgerEnvironment, GatewayEnvironment):
     provider_keys_key: str
 
 
+class ConnectionApiEnvironment(ConnectionEnvironment):
+    """For the function that keeps connections, and tokens of these and of tasks."""
+
+    apprentice_table: str
+
+
 class CaptureEnvironment(SampleEnvironment):
     """For the function that makes samples of chat completions."""
 
     ledger_table: str
     ledger_bucket: str
-
-
-class ChatEnvironment(ConnectionEnvironment):
-    """For the function that passes chat completions through; ``chat_functions`` are of its kind.
-
-    Attributes:
-        capture_queue_url: where calls go that may be captured.
-    """
-
-    decks_table: str
-    capture_queue_url: str
-    chat_functions: int | None = None
 
 
 class ApprenticeEnvironment(GatewayEnvironment):
@@ -344,7 +338,7 @@ class ApprenticeEnvironment(GatewayEnvironment):
     budgets_table: str
 
 
-class ApprenticeRunApiEnvironment(ApprenticeEnvironment, LedgerEnvironment):
+class ApprenticeRunApiEnvironment(LedgerEnvironment, ApprenticeEnvironment):
     """For the function that takes inputs of tasks.
 
     Attributes:
@@ -354,6 +348,18 @@ class ApprenticeRunApiEnvironment(ApprenticeEnvironment, LedgerEnvironment):
 
     run_queue_url: str
     work_runs_function: str
+
+
+class ChatEnvironment(ApprenticeRunApiEnvironment, ConnectionEnvironment):
+    """For the function that answers chat completions; ``chat_functions`` are of its kind.
+
+    Attributes:
+        capture_queue_url: where calls go that may be captured.
+    """
+
+    decks_table: str
+    capture_queue_url: str
+    chat_functions: int | None = None
 
 
 class ApprenticeWorkEnvironment(ApprenticeEnvironment, ConnectionEnvironment):

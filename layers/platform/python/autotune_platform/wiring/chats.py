@@ -1,6 +1,7 @@
 """Parts of OpenAI's chat completions, which are passed through to providers."""
 
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from autotune_platform.budgets.repository import BudgetRepository
 from autotune_platform.budgets.slots import Slots
@@ -8,27 +9,29 @@ from autotune_platform.budgets.waiting import WaitingShares
 from autotune_platform.decks.capture.handing_over import CaptureHandover
 from autotune_platform.decks.capture.settings import CaptureRepository
 from autotune_platform.ledger.call_claims import CallClaimRepository
+from autotune_platform.ledger.compatible.chat_places import ChatPlaces
 from autotune_platform.ledger.compatible.chats import CompatibleChats
 from autotune_platform.ledger.compatible.chats_again import ChatsAgain
+from autotune_platform.ledger.token_proofs import TokenProofs
 from autotune_platform.ledger.token_repository import TokenRepository
-from autotune_platform.ledger.tokens import TokenService
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import ChatEnvironment
 from autotune_platform.storage.table import Table
 from autotune_platform.wiring.access import ApiParts
 from autotune_platform.wiring.model_calls import ModelCallParts
 
+if TYPE_CHECKING:
+    from autotune_platform.apprentice.chats.service import TaskChats
+
 
 class ChatApiParts(ApiParts, ModelCallParts):
-    """What passes chat completions through, with the keys of connections."""
+    """What passes chat completions through with the keys of connections, or has tasks answer."""
 
     environment: ChatEnvironment
 
     @cached_property
-    def llm_tokens(self) -> TokenService:
-        return TokenService(
-            repository=TokenRepository(self.registry_table), connections=self.connection_repository
-        )
+    def llm_tokens(self) -> TokenProofs:
+        return TokenProofs(repository=TokenRepository(self.registry_table))
 
     @cached_property
     def capture_handover(self) -> CaptureHandover:
@@ -41,8 +44,32 @@ class ChatApiParts(ApiParts, ModelCallParts):
         )
 
     @cached_property
-    def compatible_chats(self) -> CompatibleChats:
+    def chat_places(self) -> ChatPlaces:
         slots = Slots(budgets=BudgetRepository(self.budgets_table))
+        return ChatPlaces(
+            waiting=WaitingShares(slots=slots, of="chats"),
+            functions=self.environment.chat_functions,
+        )
+
+    @cached_property
+    def task_chats(self) -> "TaskChats":
+        # Chats of connections need nothing of this; validation by schemas is slow to import.
+        from autotune_platform.apprentice.chats.service import TaskChats  # noqa: PLC0415
+        from autotune_platform.wiring.apprentice_runs import (  # noqa: PLC0415
+            ApprenticeRunApiParts,
+        )
+
+        runs = ApprenticeRunApiParts(self.environment)
+        return TaskChats(
+            tasks=runs.task_repository,
+            standings=runs.standings,
+            starting=runs.run_starting,
+            answers=runs.run_answers,
+            places=self.chat_places,
+        )
+
+    @cached_property
+    def compatible_chats(self) -> CompatibleChats:
         return CompatibleChats(
             calls=self.ledger_calls,
             connections=self.connection_repository,
@@ -51,7 +78,6 @@ class ChatApiParts(ApiParts, ModelCallParts):
                 rows=self.llm_rows,
                 texts=self.row_texts,
             ),
-            waiting=WaitingShares(slots=slots, of="chats"),
+            places=self.chat_places,
             listener=self.capture_handover,
-            functions=self.environment.chat_functions,
         )

@@ -8,8 +8,8 @@ from autotune_platform.ledger.compatible.progress import BatchProgress
 from autotune_platform.ledger.compatible.repository import BatchRepository, FileRepository
 from autotune_platform.ledger.compatible.service import CompatibleBatches
 from autotune_platform.ledger.records import LedgerRecords
+from autotune_platform.ledger.token_proofs import TokenProofs
 from autotune_platform.ledger.token_repository import TokenRepository
-from autotune_platform.ledger.tokens import TokenService
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import ImportApiEnvironment
 from autotune_platform.wiring.ledger_api import LedgerApiParts
@@ -22,10 +22,8 @@ class CompatibleApiParts(LedgerApiParts, ImportApiParts):
     environment: ImportApiEnvironment
 
     @cached_property
-    def llm_tokens(self) -> TokenService:
-        return TokenService(
-            repository=TokenRepository(self.registry_table), connections=self.connection_repository
-        )
+    def llm_tokens(self) -> TokenProofs:
+        return TokenProofs(repository=TokenRepository(self.registry_table))
 
     @cached_property
     def compatible_objects(self) -> FileObjects:

@@ -2,6 +2,7 @@
 
 from functools import cached_property
 
+from autotune_platform.apprentice.configuration.repository import TaskRepository
 from autotune_platform.budgets.repository import BudgetRepository
 from autotune_platform.budgets.slots import Slots
 from autotune_platform.budgets.waiting import WaitingShares
@@ -11,9 +12,9 @@ from autotune_platform.ledger.connections import ConnectionService
 from autotune_platform.ledger.token_repository import TokenRepository
 from autotune_platform.ledger.tokens import TokenService
 from autotune_platform.ledger.verifying import ConnectionVerifying
-from autotune_platform.runtime.environment import (
-    ConnectionEnvironment,
-)
+from autotune_platform.runtime import clients
+from autotune_platform.runtime.environment import ConnectionApiEnvironment
+from autotune_platform.storage.table import Table
 from autotune_platform.wiring.access import ApiParts
 from autotune_platform.wiring.model_calls import ModelCallParts
 
@@ -21,7 +22,7 @@ from autotune_platform.wiring.model_calls import ModelCallParts
 class ConnectionApiParts(ApiParts, ModelCallParts):
     """What stores connections with their keys, and asks providers with these."""
 
-    environment: ConnectionEnvironment
+    environment: ConnectionApiEnvironment
 
     @cached_property
     def llm_connections(self) -> ConnectionService:
@@ -40,8 +41,11 @@ class ConnectionApiParts(ApiParts, ModelCallParts):
 
     @cached_property
     def llm_tokens(self) -> TokenService:
+        apprentice = Table(self.environment.apprentice_table, clients.dynamodb())
         return TokenService(
-            repository=TokenRepository(self.registry_table), connections=self.connection_repository
+            repository=TokenRepository(self.registry_table),
+            connections=self.connection_repository,
+            tasks=TaskRepository(apprentice),
         )
 
     @cached_property

@@ -12,6 +12,7 @@ from autotune.cli.llm_spending import dollars
 from autotune.protocol.apprentice_reports import (
     ApprenticeDay,
     ApprenticeEstimate,
+    ApprenticeFieldAgreement,
     ApprenticeReport,
     ApprenticeSavings,
     ApprenticeStatus,
@@ -38,6 +39,14 @@ _DAYS: Columns[ApprenticeDay] = {
     "ANSWERS USD": lambda one: dollars(one.counts.cost_answers_nano_usd),
     "CHECKS USD": lambda one: dollars(one.counts.cost_checks_nano_usd),
     "LOST USD": lambda one: dollars(one.counts.cost_lost_nano_usd),
+}
+
+
+_FIELDS: Columns[ApprenticeFieldAgreement] = {
+    "VERSION": lambda one: one.version,
+    "FIELD": lambda one: one.name,
+    "PAIRS": lambda one: one.pairs,
+    "SAME": lambda one: f"{one.mean:.1%}",
 }
 
 
@@ -80,6 +89,8 @@ def report(
     _print_status(found.status)
     stdout_console().print(f"\n{found.first_day} to {found.last_day}")
     invocation.show_all([*found.days], _DAYS)
+    if found.fields:
+        invocation.show_all([*found.fields], _FIELDS)
     stdout_console().print(_totals(found))
 
 

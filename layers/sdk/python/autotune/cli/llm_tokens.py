@@ -1,4 +1,4 @@
-"""``autotune llm tokens``: what programs that know OpenAI's batch API take as their key."""
+"""``autotune llm tokens``: what programs that know OpenAI's API take as their key."""
 
 from datetime import datetime
 from functools import partial
@@ -8,10 +8,10 @@ import typer
 
 from autotune.cli.invocation import TIME_FORMATS, Columns, Invocation, command, require_id
 from autotune.cli.llm_words import naming_options
-from autotune.protocol.llm_tokens import DEFAULT_PURPOSE, LlmToken, LlmTokenScope
+from autotune.protocol.llm_tokens import LlmToken, LlmTokenScope
 
 app = typer.Typer(
-    no_args_is_help=True, help="Tokens with which the openai package asks through a connection."
+    no_args_is_help=True, help="Tokens with which the openai package asks a connection, or a task."
 )
 
 _command = partial(command, app, within=naming_options)
@@ -20,6 +20,7 @@ _COLUMNS: Columns[LlmToken] = {
     "ID": lambda one: one.id,
     "NAME": lambda one: one.name,
     "CONNECTION": lambda one: one.connection_id,
+    "TASK": lambda one: one.apprentice_task,
     "SCOPES": lambda one: ",".join(one.scopes),
     "STATE": lambda one: one.state,
     "ENDS WITH": lambda one: one.ends_with,
@@ -34,8 +35,16 @@ def create(
     invocation: Invocation,
     *,
     name: Annotated[str, typer.Option(help="What it is for.")],
-    connection: Annotated[str, typer.Option(help="The connection that is asked, and paid.")],
-    purpose: Annotated[str, typer.Option(help="What its requests are for.")] = DEFAULT_PURPOSE,
+    connection: Annotated[
+        str | None, typer.Option(help="The connection that is asked, and paid.")
+    ] = None,
+    apprentice_task: Annotated[
+        str | None, typer.Option(help="In its place the task of the apprentice that is asked.")
+    ] = None,
+    purpose: Annotated[
+        str | None,
+        typer.Option(help="What requests to a connection are for; else openai_batch."),
+    ] = None,
     read_only: Annotated[
         bool, typer.Option("--read-only", help="It reads files and batches, and makes none.")
     ] = False,
@@ -52,11 +61,13 @@ def create(
     ] = None,
 ) -> None:
     """Make a token and print it, this once."""
-    require_id(connection, "llc", name="connection", listed_by="llm connections")
+    if connection is not None:
+        require_id(connection, "llc", name="connection", listed_by="llm connections")
     scopes: list[LlmTokenScope] = ["read"] if read_only else ["read", "write"]
     created = invocation.client.llm.tokens.create(
         name=name,
         connection_id=connection,
+        apprentice_task=apprentice_task,
         purpose=purpose,
         scopes=scopes,
         expires_at=expires_at,

@@ -1,4 +1,4 @@
-"""``client.llm.tokens``: what programs that know OpenAI's batch API take as their key."""
+"""``client.llm.tokens``: what programs that know OpenAI's API take as their key."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -18,8 +18,9 @@ _tokens = returning(wire.LlmTokenList, lambda page: (page.llm_tokens, page.next_
 def create_token(
     *,
     name: str,
-    connection_id: str,
-    purpose: str = wire.DEFAULT_PURPOSE,
+    connection_id: str | None = None,
+    apprentice_task: str | None = None,
+    purpose: str | None = None,
     scopes: Sequence[wire.LlmTokenScope] = ("read", "write"),
     expires_at: datetime | None = None,
     retention_days: int | None = None,
@@ -28,24 +29,32 @@ def create_token(
     """Make a token, whose ``secret`` is in the answer this once.
 
     ``openai.OpenAI(base_url=f"{api}/v1", api_key=secret)`` works with it unchanged; what it asks
-    goes to the connection and is paid there.
+    goes to the connection and is paid there, or is answered by a task of the apprentice: one of the
+    two.
 
     Args:
-        purpose: what its requests are for, as ``costs`` groups them.
-        scopes: ``write`` uploads and deletes files, creates and cancels batches; ``read`` the rest.
+        connection_id: what may be asked.
+        apprentice_task: the name of a task, which alone may be asked then, as the model
+            ``apprentice/NAME``. Deleting the task ends the token.
+        purpose: what requests to a connection are for, as ``costs`` groups them; without it,
+            ``openai_batch``.
+        scopes: ``write`` asks, uploads and deletes files, creates and cancels batches; ``read`` the
+            rest.
         expires_at: when it stops working, local time without a zone; without it, once it is
             revoked.
-        retention_days: days after which texts of its requests go, 1 to 3650; without it, they stay
-            until they are deleted.
+        retention_days: days after which texts of requests to a connection go, 1 to 3650; without
+            it, they stay until they are deleted.
 
     Raises:
         InvalidInputError: a field is out of its range; nothing was sent.
-        InvalidRequestError: there is no such connection, it is revoked, or the expiry has passed.
+        InvalidRequestError: there is no such connection or task, it is revoked, or the expiry has
+            passed.
     """
     request = request_of(
         wire.CreateLlmTokenRequest,
         name=name,
         connection_id=connection_id,
+        apprentice_task=apprentice_task,
         purpose=purpose,
         scopes=list(scopes),
         expires_at=with_zone(expires_at),

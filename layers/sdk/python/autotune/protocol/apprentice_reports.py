@@ -258,12 +258,27 @@ class ApprenticeStatusResponse(ResponseModel):
     status: ApprenticeStatus
 
 
+class ApprenticeFieldAgreement(ResponseModel):
+    """How often a field of the output was the same, of a version's pairs in the days of a report.
+
+    Attributes:
+        name: one of the task's ``matchFields``.
+        mean: the share of pairs in which it was the same.
+    """
+
+    version: int
+    name: str
+    pairs: int
+    mean: float
+
+
 class ApprenticeReport(ResponseModel):
     """What became of a task over some days, beside where it stands.
 
     Attributes:
         days: each with runs, the earliest first. A run counts on the day on which it began.
         totals: of all of them.
+        fields: by version, where the evaluator is ``structured_match``; the least agreed first.
         savings: of all of them.
     """
 
@@ -272,6 +287,7 @@ class ApprenticeReport(ResponseModel):
     last_day: date
     days: list[ApprenticeDay]
     totals: ApprenticeCounts
+    fields: list[ApprenticeFieldAgreement]
     savings: ApprenticeSavings
 
 

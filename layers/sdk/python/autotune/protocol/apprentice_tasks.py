@@ -16,6 +16,7 @@ from autotune.protocol.apprentice_models import (
     Training,
     require_trainable,
 )
+from autotune.protocol.apprentice_names import TASK_NAME as TASK_NAME  # noqa: PLC0414
 from autotune.protocol.apprentice_spend import ApprenticeSpend
 from autotune.protocol.llm_connections import UsdAmount
 from autotune.protocol.llm_templates import names_in
@@ -28,9 +29,6 @@ from autotune.protocol.types import (
     Timestamp,
     at_most,
 )
-
-TASK_NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
-"""What a task of the apprentice may be called, as a whole."""
 
 # Closer to an end, no number of pairs would show anything.
 _Between = Annotated[float, Field(ge=0.001, le=0.999, allow_inf_nan=False, strict=True)]

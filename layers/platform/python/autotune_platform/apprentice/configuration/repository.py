@@ -1,8 +1,9 @@
 """Where tasks of the apprentice are stored, with the versions of their configurations."""
 
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 
-from autotune.protocol.apprentice_tasks import TASK_NAME
+from autotune.protocol.apprentice_names import TASK_NAME
 from autotune.protocol.limits import MAX_APPRENTICE_TASKS
 from autotune.protocol.problems import LimitProblem
 from autotune_platform.apprentice.configuration.items import (
@@ -36,6 +37,13 @@ class TaskRepository:
         """Return a task by its name, one that is being deleted too."""
         item = self._table.get(tasks_of(organization_id), TASK + name)
         return model_from(item, ApprenticeTask) if item else None
+
+    def ids_of(self, organization_id: str, names: Iterable[str]) -> Mapping[str, str]:
+        """Return ids of an organisation's tasks by their names, without those that are gone."""
+        pk = tasks_of(organization_id)
+        keys = [(pk, TASK + name) for name in names]
+        found = self._table.get_many(keys, attributes=("name", "id", "state")).values()
+        return {one["name"]: one["id"] for one in found if one["state"] == "kept"}
 
     def add(self, task: ApprenticeTask, first: Configuration) -> bool:
         """Store a new task with its first configuration.

@@ -88,12 +88,14 @@ class StoredPair(FrozenModel):
 class VersionDay:
     """Drawn pairs of a version's runs of a day, and the sum of their scores in millionths.
 
-    ``bound`` is the one of its agreement that was known last on that day, in millionths.
+    ``bound`` is the one of its agreement that was known last on that day, in millionths. ``missed``
+    has how often a field differed, by its name.
     """
 
     pairs: int = 0
     agreement: int = 0
     bound: int | None = None
+    missed: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -142,8 +144,16 @@ class DayCounts:
                 pairs,
                 item.get(f"agreement#{name.removeprefix('pairs#')}", 0),
                 item.get(f"bound#{name.removeprefix('pairs#')}"),
+                _missed(item, name.removeprefix("pairs#")),
             )
             for name, pairs in item.items()
             if name.startswith("pairs#")
         }
         return cls(**{**numbers, "day": day, "versions": versions})
+
+
+def _missed(item: Mapping[str, Any], version: str) -> dict[str, int]:
+    start = f"missed#{version}#"
+    return {
+        name.removeprefix(start): count for name, count in item.items() if name.startswith(start)
+    }

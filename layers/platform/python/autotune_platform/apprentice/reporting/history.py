@@ -58,6 +58,29 @@ def total(days: Iterable[DayCounts]) -> DayCounts:
     return DayCounts(day="", **sums)
 
 
+def fields_on_wire(
+    days: Sequence[DayCounts], versions: Iterable[int], names: Sequence[str]
+) -> list[wire.ApprenticeFieldAgreement]:
+    """Return how often each field was the same, the least agreed first.
+
+    Args:
+        versions: those under the present definition.
+        names: of the fields that are compared.
+    """
+    found = []
+    for number in versions:
+        own = [one.versions[number] for one in days if number in one.versions]
+        pairs = sum(one.pairs for one in own)
+        for name in names if pairs else ():
+            missed = sum(one.missed.get(name, 0) for one in own)
+            found.append(
+                wire.ApprenticeFieldAgreement(
+                    version=number, name=name, pairs=pairs, mean=1 - missed / pairs
+                )
+            )
+    return sorted(found, key=lambda one: (-one.version, one.mean))
+
+
 def savings_on_wire(days: Sequence[DayCounts], paid: Costs) -> wire.ApprenticeSavings:
     """Return what some days saved.
 

@@ -12,6 +12,7 @@ from autotune_platform.apprentice.reporting.alerts import alerts
 from autotune_platform.apprentice.reporting.history import (
     counts_on_wire,
     day_on_wire,
+    fields_on_wire,
     savings_on_wire,
     total,
 )
@@ -58,6 +59,9 @@ class TaskReports:
             last_day=last,
             days=[day_on_wire(one, alpha=alpha) for one in own],
             totals=counts_on_wire(total(own)),
+            fields=fields_on_wire(
+                own, task.versions, task.document["evaluator"].get("matchFields") or []
+            ),
             savings=savings_on_wire(own, task.examples),
         )
 

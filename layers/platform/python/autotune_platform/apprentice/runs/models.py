@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 from autotune.protocol.periods import BudgetPeriod
 from autotune_platform.apprentice.routing import Local, Model, Refusal, Remote
@@ -21,12 +23,20 @@ Check = Literal["none", "due", "done", "skipped", "failed"]
 """
 
 
+def _is_empty(value: object) -> bool:
+    return not value
+
+
 class RunPair(FrozenModel):
-    """A comparison of a version's answer and the paid model's, without its place among others."""
+    """A comparison of a version's answer and the paid model's, without its place among others.
+
+    ``missed`` has the fields that differ where ``structured_match`` compares fields.
+    """
 
     version: int
     score: float
     is_drawn: bool
+    missed: Annotated[tuple[str, ...], Field(exclude_if=_is_empty)] = ()
 
 
 class RunFault(FrozenModel):

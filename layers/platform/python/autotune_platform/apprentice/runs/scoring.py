@@ -46,7 +46,10 @@ def pairs_of(
         if is_compared and version is not None:
             score = _score(run, document, output or "", truth, graders)
             if score is not None:
-                pairs.append(RunPair(version=version, score=score, is_drawn=True))
+                missed = missed_fields(document, output or "", truth)
+                pairs.append(
+                    RunPair(version=version, score=score, is_drawn=True, missed=tuple(missed))
+                )
     return tuple(pairs)
 
 
@@ -66,6 +69,15 @@ def _score(
         metadata={"reference": truth},
     )
     return graders.score(caller_of(run), evaluator["graderId"], asked)
+
+
+def missed_fields(document: Mapping[str, Any], local: str, truth: str) -> list[str]:
+    """Return the fields that differ, of those that ``structured_match`` compares; else none."""
+    evaluator = document["evaluator"]
+    if evaluator["type"] != "structured_match":
+        return []
+    match = StructuredMatch(evaluator["matchFields"], document["outputSchema"])
+    return [name for name, score in match.evaluate(local, truth).fields.items() if score < 1]
 
 
 def score_of(document: Mapping[str, Any], local: str, truth: str) -> float | None:

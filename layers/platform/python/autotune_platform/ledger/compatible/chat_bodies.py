@@ -49,18 +49,18 @@ def chat_body_of(content: bytes) -> ChatBody:
     Raises:
         MalformedRequestError: it is no such JSON, or what it costs could not be bounded.
     """
-    document = _parsed(content)
+    document = parsed(content)
     options = document.get("stream_options")
     max_tokens = _max_tokens(document)
     if document.get("n") not in (None, 1):
-        raise _refused("n", "1", "one answer is passed through; ask again for another")
+        raise refused("n", "1", "one answer is passed through; ask again for another")
     if document.get("modalities") not in _ANSWERED_IN_TEXT:
-        raise _refused("modalities", "text alone")
+        raise refused("modalities", "text alone")
     for name in ("tools", "functions"):
         _require_objects(document.get(name) or [], name)
     for place, tool in enumerate(document.get("tools") or []):
         if tool.get("type") not in _TOOLS:
-            raise _refused(f"tools[{place}].type", "function or custom", "others have a price")
+            raise refused(f"tools[{place}].type", "function or custom", "others have a price")
     _require_texts(document.get("messages"))
     body = {name: value for name, value in document.items() if name not in _OURS}
     apart = {"messages", "tools", "functions", "function_call", "modalities"}
@@ -74,7 +74,12 @@ def chat_body_of(content: bytes) -> ChatBody:
     )
 
 
-def _parsed(content: bytes) -> dict[str, Any]:
+def parsed(content: bytes) -> dict[str, Any]:
+    """Return the JSON object that a program sends.
+
+    Raises:
+        MalformedRequestError: it is none, nests too deep, or is no text that could be stored.
+    """
     try:
         document = parse_strictly(content, most_values=limits.MAX_REQUEST_VALUES)
         # Halves of pairs are JSON, and no text that could be stored.
@@ -85,9 +90,9 @@ def _parsed(content: bytes) -> dict[str, Any]:
             fields=[FieldProblem(field="body", expected="one JSON object in UTF-8")],
         ) from error
     if not isinstance(document, dict):
-        raise _refused("body", "one JSON object")
+        raise refused("body", "one JSON object")
     if nests_deeper_than(document, limits.MAX_METADATA_DEPTH):
-        raise _refused("body", f"at most {limits.MAX_METADATA_DEPTH} levels")
+        raise refused("body", f"at most {limits.MAX_METADATA_DEPTH} levels")
     return document
 
 
@@ -96,34 +101,34 @@ def _max_tokens(document: Mapping[str, Any]) -> int:
     for name, value in given.items():
         is_count = isinstance(value, int) and not isinstance(value, bool)
         if not (is_count and 1 <= value <= limits.MAX_LLM_OUTPUT_TOKENS):
-            raise _refused(name, f"a whole number from 1 to {limits.MAX_LLM_OUTPUT_TOKENS}")
+            raise refused(name, f"a whole number from 1 to {limits.MAX_LLM_OUTPUT_TOKENS}")
     if len(set(given.values())) > 1:
-        raise _refused(_LENGTHS[1], f"left out, as there is {_LENGTHS[0]}")
+        raise refused(_LENGTHS[1], f"left out, as there is {_LENGTHS[0]}")
     return next(iter(given.values()), DEFAULT_MAX_TOKENS)
 
 
 def _require_texts(messages: Any) -> None:
     """Require messages whose tokens their bytes bound: an image has a few, and costs thousands."""
     if not isinstance(messages, list) or not messages:
-        raise _refused("messages", "a list with a message at least")
+        raise refused("messages", "a list with a message at least")
     if len(messages) > limits.MAX_LLM_MESSAGES:
-        raise _refused("messages", f"at most {limits.MAX_LLM_MESSAGES} messages")
+        raise refused("messages", f"at most {limits.MAX_LLM_MESSAGES} messages")
     _require_objects(messages, "messages")
     for place, message in enumerate(messages):
         _text(message.get("role"), f"messages[{place}].role")
         if message.get("audio") is not None:
-            raise _refused(f"messages[{place}].audio", "left out: texts alone are passed through")
+            raise refused(f"messages[{place}].audio", "left out: texts alone are passed through")
         within = f"messages[{place}].content"
         content = message.get("content")
         if not isinstance(content, str | list | None):
-            raise _refused(within, "a text, a list of parts, or null")
+            raise refused(within, "a text, a list of parts, or null")
         parts = content if isinstance(content, list) else []
         if len(parts) > limits.MAX_LLM_MESSAGE_PARTS:
-            raise _refused(within, f"at most {limits.MAX_LLM_MESSAGE_PARTS} parts")
+            raise refused(within, f"at most {limits.MAX_LLM_MESSAGE_PARTS} parts")
         _require_objects(parts, within)
         for number, part in enumerate(parts):
             if part.get("type") not in _PARTS:
-                raise _refused(
+                raise refused(
                     f"{within}[{number}].type",
                     "text or refusal",
                     "texts alone are passed through: nothing says before a call what others cost",
@@ -132,18 +137,19 @@ def _require_texts(messages: Any) -> None:
 
 def _require_objects(values: Any, within: str) -> None:
     if not isinstance(values, list):
-        raise _refused(within, "a list")
+        raise refused(within, "a list")
     for place, value in enumerate(values):
         if not isinstance(value, dict):
-            raise _refused(f"{within}[{place}]", "an object")
+            raise refused(f"{within}[{place}]", "an object")
 
 
 def _text(value: Any, field: str) -> str:
     if not isinstance(value, str) or not value:
-        raise _refused(field, "a text")
+        raise refused(field, "a text")
     return value
 
 
-def _refused(field: str, expected: str, why: str | None = None) -> MalformedRequestError:
+def refused(field: str, expected: str, why: str | None = None) -> MalformedRequestError:
+    """Return the error of one parameter."""
     detail = f"expected {expected}" + (f": {why}" if why else "")
     return MalformedRequestError.of_field(field, expected, detail=detail)

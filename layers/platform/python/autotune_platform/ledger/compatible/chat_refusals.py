@@ -13,8 +13,11 @@ NOT_TO_REPEAT = frozenset(
         "answer_deleted",
         "answer_too_large",
         "connection_refused",
+        "insufficient_quota",
+        "no_model_answered",
         "outcome_unclear",
         "provider_account",
+        "run_goes_on_alone",
     }
 )
 """Codes after which a header keeps the openai package from another try: paid, or of no use."""

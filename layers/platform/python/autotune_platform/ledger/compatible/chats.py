@@ -1,38 +1,30 @@
 """Chat completions of programs that know OpenAI's API, passed through to a token's connection."""
 
-import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
-from autotune.protocol.problems import LimitProblem
 from autotune_platform.access.models import Caller
-from autotune_platform.budgets.waiting import WaitingShares
 from autotune_platform.ledger.calling import LedgerCalls
 from autotune_platform.ledger.calls import Refusal
 from autotune_platform.ledger.chats import Chat
 from autotune_platform.ledger.compatible.chat_bodies import ChatBody
+from autotune_platform.ledger.compatible.chat_places import ChatPlaces
 from autotune_platform.ledger.compatible.chat_refusals import (
-    AnswerTooLargeToPassError,
     ModelNotFoundError,
     NoAnswerError,
 )
 from autotune_platform.ledger.compatible.chats_again import AnsweredBefore, ChatsAgain
-from autotune_platform.ledger.compatible.chunks import as_events
+from autotune_platform.ledger.compatible.passing import Passed, passed
 from autotune_platform.ledger.connection_repository import ConnectionRepository
 from autotune_platform.ledger.models import Connection, Row
 from autotune_platform.ledger.price_lists import listed_models
 from autotune_platform.ledger.providers.openai import OpenAiFormat
 from autotune_platform.ledger.providers.registry import openai_wire_of, with_openai_wire
-from autotune_platform.ledger.tokens import Token
+from autotune_platform.ledger.token_repository import Token
 from autotune_platform.ledger.usable_connections import require_usable
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
-from autotune_platform.runtime.errors import MalformedRequestError, TooManyRequestsError
+from autotune_platform.runtime.errors import MalformedRequestError
 from autotune_platform.runtime.parts import part
-
-_MOST_ANSWER_BYTES: Final = 5_500_000
-"""Lambda answers 6 MB; the JSON of an answer stands in a text of another JSON there."""
-_RETRY_AFTER_SECONDS: Final = 2
 
 
 class Listener(Protocol):
@@ -42,34 +34,15 @@ class Listener(Protocol):
         """Hear of an answer; what goes wrong with that is raised to nobody."""
 
 
-@dataclass(frozen=True)
-class Passed:
-    """What a program is answered: JSON, or events of a stream; ``request_id`` is the ledger's.
-
-    ``is_replayed`` says that it was answered before, and nothing was asked.
-    """
-
-    content: str
-    media_type: str
-    request_id: str
-    is_replayed: bool = False
-
-
 @part
 class CompatibleChats:
-    """Has chat completions answered.
-
-    Attributes:
-        functions: how many wait for answers at once, of all organisations; None where there is no
-            bound but the account's.
-    """
+    """Has chat completions answered."""
 
     calls: LedgerCalls
     connections: ConnectionRepository
     again: ChatsAgain
-    waiting: WaitingShares
+    places: ChatPlaces
     listener: Listener
-    functions: int | None = None
     clock: Clock = SYSTEM_CLOCK
 
     def complete(
@@ -121,10 +94,7 @@ class CompatibleChats:
             if isinstance(found, AnsweredBefore):
                 return _passed(asked, found.response, found.request_id, is_replayed=True)
             taking = found
-        most = self._most_at_once(caller)
-        with self.waiting.place(caller.organization_id, seconds_left(), most=most) as has_place:
-            if not has_place:
-                raise _too_many(most)
+        with self.places.place(caller, seconds_left()):
             row, outcome = self.calls.pass_on(
                 caller, chat, seconds_left=seconds_left, taking=taking
             )
@@ -152,15 +122,8 @@ class CompatibleChats:
             for name in names
         ]
 
-    def _most_at_once(self, caller: Caller) -> int:
-        """Return how many of an organisation's wait: half, so that no one keeps out all others."""
-        most = caller.limits.waiting_requests
-        return most if self.functions is None else min(most, max(1, self.functions // 2))
-
     def _connection(self, token: Token, *, field: str) -> Connection:
-        return require_usable(
-            self.connections, token.organization_id, token.connection_id, field=field
-        )
+        return require_usable(self.connections, token.organization_id, token.asks, field=field)
 
 
 def _model_of(connection: Connection, said: str) -> str:
@@ -185,30 +148,15 @@ def _wire_of(connection: Connection) -> OpenAiFormat:
     return wire
 
 
-def _too_many(most: int) -> TooManyRequestsError:
-    return TooManyRequestsError(
-        f"{most} chat completions of this organization are under way",
-        limit=LimitProblem(name="chat completions at once", maximum=most, unit="chat completions"),
-        retry_after_seconds=_RETRY_AFTER_SECONDS,
-    )
-
-
 def _passed(
     asked: ChatBody, response: Mapping[str, Any], request_id: str, *, is_replayed: bool = False
 ) -> Passed:
-    """Return an answer in the form that is asked for.
-
-    Raises:
-        AnswerTooLargeToPassError: the ledger has it.
-    """
-    if asked.is_streamed:
-        content, media_type = as_events(response, with_usage=asked.with_usage), "text/event-stream"
-    else:
-        content = json.dumps(response, separators=(",", ":"), ensure_ascii=False)
-        media_type = "application/json"
-    if len(json.dumps(content, ensure_ascii=False).encode()) > _MOST_ANSWER_BYTES:
-        raise AnswerTooLargeToPassError(
-            f"the answer has over {_MOST_ANSWER_BYTES} bytes; "
-            f"GET /api/v1/llm-requests/{request_id} has it"
-        )
-    return Passed(content, media_type, request_id, is_replayed)
+    return passed(
+        response,
+        is_streamed=asked.is_streamed,
+        with_usage=asked.with_usage,
+        named_by="x-autotune-llm-request",
+        stored_as=request_id,
+        stored_at="/api/v1/llm-requests",
+        is_replayed=is_replayed,
+    )

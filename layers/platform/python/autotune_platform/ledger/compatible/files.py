@@ -50,7 +50,7 @@ class CompatibleFiles:
         file = File(
             id=new_id("llf"),
             organization_id=token.organization_id,
-            connection_id=token.connection_id,
+            connection_id=token.asks,
             filename=filename[:_LONGEST_NAME].encode(errors="replace").decode() or "file",
             purpose="batch",
             bytes=len(content),
@@ -68,9 +68,7 @@ class CompatibleFiles:
         Raises:
             NotFoundError: there is none, it has expired, or it is another connection's.
         """
-        return self.repository.find(
-            token.organization_id, token.connection_id, file_id, self.clock.now()
-        )
+        return self.repository.find(token.organization_id, token.asks, file_id, self.clock.now())
 
     def list(
         self, token: Token, *, after: str | None, limit: int, order: str, purpose: str | None
@@ -78,7 +76,7 @@ class CompatibleFiles:
         """Return files behind one, and whether there are more."""
         return self.repository.list(
             token.organization_id,
-            token.connection_id,
+            token.asks,
             after=after,
             limit=limit,
             newest_first=order == "desc",

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from autotune.protocol.ids import new_id
 from autotune.protocol.llm_imports import CreateLlmImportRequest, LlmImportDefaults
+from autotune.protocol.llm_tokens import DEFAULT_PURPOSE
 from autotune.protocol.problems import FieldProblem
 from autotune_platform.access.models import Caller
 from autotune_platform.http.problems import invalid_request
@@ -107,7 +108,7 @@ class CompatibleBatches:
         """Return batches behind one, youngest first, and whether there are more."""
         found, has_more = self.repository.list(
             token.organization_id,
-            token.connection_id,
+            token.asks,
             after=after,
             limit=limit,
             newest_first=True,
@@ -117,16 +118,14 @@ class CompatibleBatches:
         return [self.progress.of(batch) for batch in found], has_more
 
     def _find(self, token: Token, batch_id: str) -> Batch:
-        return self.repository.find(
-            token.organization_id, token.connection_id, batch_id, self.clock.now()
-        )
+        return self.repository.find(token.organization_id, token.asks, batch_id, self.clock.now())
 
     def _begin(
         self, token: Token, file: File, request: CreateBatch, idempotency_key: str | None
     ) -> Creation:
         unsaid = {"output_expires_after"} if request.output_expires_after is None else set()
         fingerprint = _digest(request.model_dump_json(exclude=unsaid))
-        named = _digest(token.connection_id, idempotency_key or f"{file.id}.{fingerprint}")
+        named = _digest(token.asks, idempotency_key or f"{file.id}.{fingerprint}")
         mine = Creation(
             batch_id=new_id("lob"),
             output_file_id=new_id("llf"),
@@ -145,8 +144,8 @@ class CompatibleBatches:
         asked = CreateLlmImportRequest(
             format="openai",
             bytes=file.bytes,
-            connection_id=token.connection_id,
-            purpose=token.purpose,
+            connection_id=token.asks,
+            purpose=token.purpose or DEFAULT_PURPOSE,
             defaults=LlmImportDefaults(retention_days=token.retention_days),
             on_error="rejectAll",
         )
@@ -160,7 +159,7 @@ class CompatibleBatches:
             Batch(
                 id=begun.batch_id,
                 organization_id=token.organization_id,
-                connection_id=token.connection_id,
+                connection_id=token.asks,
                 created_at=begun.begun_at,
                 import_id=made.id,
                 input_file_id=file.id,

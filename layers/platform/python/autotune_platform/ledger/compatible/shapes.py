@@ -16,6 +16,7 @@ from autotune_platform.ledger.compatible.progress import Progress
 Shape = dict[str, Any]
 
 _INVALID = "invalid_request_error"
+_QUOTA = "insufficient_quota"  # its type as well
 _TYPES: Mapping[int, str] = {401: _INVALID, 403: "permission_error", 429: "rate_limit_error"}
 _CODES: Mapping[str, str] = {
     "unauthenticated": "invalid_api_key",
@@ -100,7 +101,7 @@ def in_openai_words(answer: dict[str, Any], *, too_large: str = "") -> dict[str,
     usual = "server_error" if problem.status >= 500 else _INVALID
     error = {
         "message": problem.detail + (too_large if problem.status == 413 else ""),
-        "type": _TYPES.get(problem.status, usual),
+        "type": _QUOTA if problem.code == _QUOTA else _TYPES.get(problem.status, usual),
         "param": problem.errors[0].field if problem.errors else None,
         "code": _CODES.get(problem.code, problem.code),
     }

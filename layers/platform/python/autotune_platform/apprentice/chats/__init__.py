@@ -1,0 +1,1 @@
+"""Tasks for programs that know OpenAI's chat completions."""
