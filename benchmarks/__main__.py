@@ -28,6 +28,7 @@ P50_LIMIT, P99_LIMIT = 0.5, 2.0
 LOAD_SHARE = 0.2
 IMPORT_LIMIT = 1.5
 FIRST_DATA_LIMIT = 1.5
+ROUTING_LIMIT = 5.0
 
 COST_RUNS = ((1, 200), (10, 500), (100, 1_000))
 LARGE_RUNS = (10_000, 100_000)
@@ -238,6 +239,16 @@ def measure_routing(report: Report) -> None:
     report.add(
         "What a budget lets through to a provider", (each.as_json() for each in measured.storms)
     )
+    report.add("CPU of a run of the apprentice", (each.as_json() for each in measured.runs))
+    for each in measured.runs:
+        report.targets.append(
+            Target(
+                f"CPU of a {each.who} run of the apprentice, beside the model's call",
+                round(each.overhead_milliseconds, 2),
+                ROUTING_LIMIT,
+                "ms",
+            )
+        )
     if measured.missing:
         report.add("Not installed", ({"package": each} for each in measured.missing))
     ours = [each for each in measured.storms if each.is_ours]

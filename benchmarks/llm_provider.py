@@ -21,11 +21,16 @@ def provider(said: str) -> Iterator[str]:
         try:
             assert fake.stdout is not None
             url = fake.stdout.readline().split()[-1]
-            rules = {"rules": [{"contains": "", "text": said}]}
-            httpx.post(f"{url}/_fake/answers", json=rules).raise_for_status()
+            say(url, said)
             yield url
         finally:
             fake.terminate()
+
+
+def say(url: str, said: str) -> None:
+    """Have it answer every question so from now on."""
+    rules = {"rules": [{"contains": "", "text": said}]}
+    httpx.post(f"{url}/_fake/answers", json=rules).raise_for_status()
 
 
 def run_for(url: str, seconds: float) -> None:

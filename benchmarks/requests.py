@@ -94,7 +94,7 @@ class HandlerTransport(httpx.BaseTransport):
 def measure(stand: Stand, task_id: str) -> list[RequestCost]:
     """Time ten routes, each after a few requests that warm it up."""
     with (
-        _as_deployed(stand),
+        as_deployed(stand),
         AutotuneClient(
             base_url="http://handlers.invalid",
             api_key=stand.profile.api_key,
@@ -145,7 +145,7 @@ def _time(route: str, ask: Callable[[], Any], transport: HandlerTransport) -> Re
 
 
 @contextmanager
-def _as_deployed(stand: Stand) -> Iterator[None]:
+def as_deployed(stand: Stand) -> Iterator[None]:
     """Give this process the environment of the deployed functions."""
     before = dict(os.environ)
     variables: dict[str, str] = defaultdict(str)

@@ -58,7 +58,7 @@ class Work:
         }
 
 
-def ask(door: Door, count: int, *, at_once: int, max_tokens: int) -> Asked:
+def ask(door: Door, count: int, *, at_once: int) -> Asked:
     """Ask so often; no request begins after two minutes, and none waits for over one."""
     statuses: Counter[int] = Counter()
     seconds: list[float] = []
@@ -77,7 +77,7 @@ def ask(door: Door, count: int, *, at_once: int, max_tokens: int) -> Asked:
     def one_after_the_other(_: int) -> None:
         with httpx.Client(timeout=ANSWER_SECONDS, trust_env=False) as client:
             for prompt in drawn():
-                status, took = _ask(client, door, prompt, max_tokens)
+                status, took = _ask(client, door, prompt)
                 with lock:
                     statuses[status] += 1
                     seconds.append(took)
@@ -87,7 +87,7 @@ def ask(door: Door, count: int, *, at_once: int, max_tokens: int) -> Asked:
     return Asked(statuses, seconds)
 
 
-def work(gateway: Gateway, door: Door, count: int, *, at_once: int, max_tokens: int) -> Work:
+def work(gateway: Gateway, door: Door, count: int, *, at_once: int) -> Work:
     """Measure what answering takes, by processes that live from the first request to the last.
 
     Raises:
@@ -95,7 +95,7 @@ def work(gateway: Gateway, door: Door, count: int, *, at_once: int, max_tokens: 
     """
     for _ in range(MOST_PASSES):
         before = gateway.cpu_seconds()
-        asked = ask(door, count, at_once=at_once, max_tokens=max_tokens)
+        asked = ask(door, count, at_once=at_once)
         time.sleep(SETTLES_WITHIN_SECONDS)
         after = gateway.cpu_seconds()
         if asked.statuses != Counter({200: count}):
@@ -114,18 +114,10 @@ def work(gateway: Gateway, door: Door, count: int, *, at_once: int, max_tokens: 
     raise RuntimeError(f"processes of {gateway.name} come and go: {sorted(after)}")
 
 
-def _ask(client: httpx.Client, door: Door, prompt: str, max_tokens: int) -> tuple[int, float]:
+def _ask(client: httpx.Client, door: Door, prompt: str) -> tuple[int, float]:
     started = time.perf_counter()
     try:
-        status = client.post(
-            door.url,
-            headers={"authorization": f"Bearer {door.secret}"},
-            json={
-                **door.body,
-                "max_tokens": max_tokens,
-                "messages": [{"role": "user", "content": prompt}],
-            },
-        ).status_code
+        status = door.post(client, prompt).status_code
     except httpx.TransportError:
         status = 0
     return status, time.perf_counter() - started

@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Protocol
+from typing import Protocol
+
+import httpx
 
 OURS = "ours"
 MODEL = "gpt-4.1-mini"
@@ -11,19 +13,40 @@ PRICES = {"input": Decimal("0.4"), "cached": Decimal("0.1"), "output": Decimal("
 """Of ``MODEL`` at the fake, in US dollars for a million tokens; both gateways know them."""
 
 
+class Door(Protocol):
+    """Where a program asks, with a key of its own."""
+
+    def post(self, client: httpx.Client, prompt: str) -> httpx.Response:
+        """Ask, and wait for the answer."""
+
+
 @dataclass(frozen=True)
-class Door:
-    """Where a program asks, with a key of its own.
+class ChatDoor:
+    """OpenAI's chat completions.
 
     Attributes:
-        url: of ``/chat/completions`` and what is beside it; or of another endpoint that takes POST.
+        url: of ``/chat/completions``.
         secret: the bearer.
-        body: what is sent beside messages and ``max_tokens``; it names the model.
+        model: its name there.
+        max_tokens: of each answer.
     """
 
     url: str
     secret: str
-    body: Mapping[str, Any]
+    model: str
+    max_tokens: int
+
+    def post(self, client: httpx.Client, prompt: str) -> httpx.Response:
+        """Ask, and wait for the answer."""
+        return client.post(
+            self.url,
+            headers={"authorization": f"Bearer {self.secret}"},
+            json={
+                "model": self.model,
+                "max_tokens": self.max_tokens,
+                "messages": [{"role": "user", "content": prompt}],
+            },
+        )
 
 
 class Gateway(Protocol):
@@ -33,7 +56,7 @@ class Gateway(Protocol):
     def name(self) -> str:
         """What tables call it."""
 
-    def door(self, limit_usd: Decimal | None = None) -> Door:
+    def door(self, *, max_tokens: int, limit_usd: Decimal | None = None) -> Door:
         """Return a new door; what is asked at it is paid from a budget of its own."""
 
     def cpu_seconds(self) -> Mapping[int, float]:

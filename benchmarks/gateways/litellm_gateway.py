@@ -16,7 +16,7 @@ from pathlib import Path
 import httpx
 import psutil
 
-from benchmarks.gateways.gateway import MODEL, PRICES, Door
+from benchmarks.gateways.gateway import MODEL, PRICES, ChatDoor
 from integrations.environments import OFFLINE, Environment
 from local.endpoint import LOOPBACK, free_port, isolated_environment
 from local.progress import SilentProgress
@@ -37,13 +37,14 @@ class LitellmGateway:
     process: psutil.Process
     numbers: "count[int]"
 
-    def door(self, limit_usd: Decimal | None = None) -> Door:
+    def door(self, *, max_tokens: int, limit_usd: Decimal | None = None) -> ChatDoor:
         """Return a door whose key has the limit as its ``max_budget``."""
         budget = AMPLE_USD if limit_usd is None else limit_usd
-        return Door(
+        return ChatDoor(
             f"{self.url}/v1/chat/completions",
             f"sk-bench{next(self.numbers)}-{budget:f}",
-            {"model": MODEL},
+            MODEL,
+            max_tokens,
         )
 
     def cpu_seconds(self) -> Mapping[int, float]:

@@ -14,7 +14,8 @@ import httpx
 
 from benchmarks.gateways.asking import SETTLES_WITHIN_SECONDS, ask
 from benchmarks.gateways.gateway import OURS, PRICES, Gateway
-from benchmarks.llm_provider import bill
+from benchmarks.gateways.saying import answer_of
+from benchmarks.llm_provider import bill, say
 
 REQUESTS = 64
 AT_ONCE = 8
@@ -89,14 +90,15 @@ class Storm:
 
 def storms(gateway: Gateway, provider_url: str) -> Iterator[Storm]:
     """Storm a gateway in each case, at a door of its own."""
+    say(provider_url, answer_of(MAX_TOKENS))
     for case in CASES:
-        door = gateway.door(case.limit_usd)
+        door = gateway.door(max_tokens=MAX_TOKENS, limit_usd=case.limit_usd)
         before = bill(provider_url)
         traps = f"{provider_url}/_fake/traps"
         if case.traps:
             httpx.post(traps, json=[dict(trap) for trap in case.traps]).raise_for_status()
         try:
-            asked = ask(door, REQUESTS, at_once=AT_ONCE, max_tokens=MAX_TOKENS)
+            asked = ask(door, REQUESTS, at_once=AT_ONCE)
             time.sleep(SETTLES_WITHIN_SECONDS)
         finally:
             httpx.delete(traps).raise_for_status()

@@ -3,7 +3,8 @@
 ``storm`` has thousands of completions, sick graders, killed workers and a restart, and is seeded;
 ``outage`` a grader that is down for long, and one that a text breaks; ``starved`` ten functions for
 everything; ``tenants`` lost runs of one organisation beside another's trickle; ``hostile`` an
-organisation that means harm beside one that works. Ends with 1 where an invariant does not hold: a
+organisation that means harm beside one that works; ``apprentice`` runs of tasks whose small model
+dies and whose paid one takes money for nothing. Ends with 1 where an invariant does not hold: a
 completion was lost, judged twice, or scored with a value that its grader did not sign, an event was
 missed, trouble that passes became a verdict, or whoever is well suffered from neighbours.
 """
@@ -21,6 +22,7 @@ from local.memory_limits import kills_in
 from local.records import read_stack_record
 from local.stack import LocalStack
 from tests.chaos import invariants, telling
+from tests.chaos.apprentice import apprentice
 from tests.chaos.attempts import failed_attempts
 from tests.chaos.diseases import DEADLINE_SECONDS, DOWN_FOR_GOOD, FLAPPING, hospital
 from tests.chaos.hostile import attack
@@ -43,7 +45,13 @@ EXIT_ENDED = 143
 # would be over before a restart is.
 WAIT_SCALE = "0.5"
 
-_SMALL_SUITES = {"outage": break_down, "starved": starve, "tenants": lose, "hostile": attack}
+_SMALL_SUITES = {
+    "outage": break_down,
+    "starved": starve,
+    "tenants": lose,
+    "hostile": attack,
+    "apprentice": apprentice,
+}
 SUITES = ("storm", *_SMALL_SUITES)
 
 console = Console(width=130)

@@ -16,8 +16,6 @@ from autotune.protocol.deck_rubrics import (
 from autotune.protocol.deck_samples import SampleCollection, Split
 from autotune.protocol.decks import DeckStatus
 from autotune.protocol.levels import Calibration, LevelsRubric
-from autotune_platform.judging.rubric.conversations import SampleTexts as ReadTexts
-from autotune_platform.judging.rubric.conversations import sample_texts
 from autotune_platform.runtime.frozen_model import FrozenModel
 from autotune_platform.storage.registry import Entity
 
@@ -274,10 +272,6 @@ class SampleTexts(FrozenModel):
     response: dict[str, Any]
     metadata: dict[str, Any]
     values: dict[str, str] | None = None
-
-    def read(self) -> ReadTexts:
-        """Return the texts as judges read them."""
-        return sample_texts(self.request, self.response).model_copy(update={"values": self.values})
 
 
 class WholeSample(FrozenModel):

@@ -115,7 +115,7 @@ class PromptInputs:
         for sample, found in self.samples.each_texts(samples):
             if not _is_plain(found.request):
                 continue
-            read = found.read()
+            read = sample_texts(found.request, found.response, found.values)
             values = values_of(base, read)
             if values is None or read.characters > MAX_LEVELS_TEXT_CHARACTERS:
                 continue

@@ -55,7 +55,11 @@ class SampleTexts(FrozenModel):
         return len(self.system or "") + said + len(self.response)
 
 
-def sample_texts(request: Mapping[str, Any], response: Mapping[str, Any]) -> SampleTexts:
+def sample_texts(
+    request: Mapping[str, Any],
+    response: Mapping[str, Any],
+    values: Mapping[str, str] | None = None,
+) -> SampleTexts:
     """Return the texts of a chat completion of OpenAI's: its request and its response.
 
     Images and the like are named in brackets, such as ``[image_url]``; tool calls are compact JSON.
@@ -64,7 +68,7 @@ def sample_texts(request: Mapping[str, Any], response: Mapping[str, Any]) -> Sam
     system, turns = conversation(messages if isinstance(messages, list) else [])
     answer = first_answer(response)
     said = message_text(answer) if isinstance(answer, Mapping) else ""
-    return SampleTexts(system=system, turns=turns, response=said)
+    return SampleTexts(system=system, turns=turns, response=said, values=values)
 
 
 def conversation(messages: Iterable[Any]) -> tuple[str | None, list[Turn]]:

@@ -1,0 +1,97 @@
+"""Looks at budgets while money is spent: bill ≤ committed ≤ limit, at each of them."""
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from tests.chaos.invariants import Finding
+from tests.chaos.tables import Item, Tables
+from tests.chaos.teacher import Teacher
+
+LOOKS_EVERY_SECONDS = 0.25
+_COMMITTED, _SPENT = "committed#", "spent#"
+
+
+@dataclass
+class Looks:
+    """A thread that looks at all scopes of an organisation.
+
+    Attributes:
+        limits: of a day, in nano-USD, by scope.
+    """
+
+    tables: Tables
+    teacher: Teacher
+    organization_id: str
+    limits: Mapping[str, int]
+    count: int = 0
+    most: dict[str, int] = field(default_factory=dict)
+    violations: list[str] = field(default_factory=list)
+    _stop: threading.Event = field(default_factory=threading.Event)
+    _thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread = threading.Thread(target=self._run)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End, after a last look."""
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
+
+    def finding(self) -> Finding:
+        """Return what was seen."""
+        return Finding("bill ≤ committed ≤ limit, at each look", self.count, self.violations)
+
+    def settled_finding(self) -> Finding:
+        """In the end nothing is set aside any more: what is committed is what was spent."""
+        violations = []
+        for scope in self.limits:
+            item = self._scope(scope)
+            reserved = _sum(item, _COMMITTED) - _sum(item, _SPENT)
+            if reserved:
+                violations.append(f"{scope} has {reserved} set aside")
+        return Finding("nothing stays set aside", len(self.limits), violations)
+
+    def spent(self, scope: str) -> int:
+        """Return what a scope spent today."""
+        return _sum(self._scope(scope), _SPENT)
+
+    def _run(self) -> None:
+        while not self._stop.wait(LOOKS_EVERY_SECONDS):
+            self._look()
+        self._look()
+
+    def _look(self) -> None:
+        # In this order: what is on the bill by now was committed before.
+        billed = self.teacher.billed()
+        committed = {scope: _days(self._scope(scope), _COMMITTED) for scope in self.limits}
+        self.count += 1
+        if billed > sum(committed[self.organization_id]):
+            self.violations.append(f"billed {billed} of {committed[self.organization_id]}")
+        for scope, limit in self.limits.items():
+            most = max(committed[scope], default=0)
+            self.most[scope] = max(self.most.get(scope, 0), most)
+            if most > limit:
+                self.violations.append(f"{scope} committed {most} of {limit}")
+
+    def _scope(self, scope: str) -> Item:
+        return self.tables.item("Budgets", f"money#{scope}", "limits")
+
+
+def _sum(item: Item, prefix: str) -> int:
+    """Return what all days of an item have together."""
+    return sum(_days(item, prefix))
+
+
+def _days(item: Item, prefix: str) -> list[int]:
+    """Return the numbers of days, the only periods whose names have ten characters."""
+    length = len(prefix) + len("2026-11-27")
+    return [
+        int(value)
+        for name, value in item.items()
+        if name.startswith(prefix) and len(name) == length
+    ]
