@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 from botocore.exceptions import ReadTimeoutError
-from tests.support.apprentice_runs import Runs
 
 from tests.support.apprentice import INPUT_SCHEMA, configuration
+from tests.support.apprentice_runs import Runs
 from tests.support.lambdas import Answer
 from tests.support.ledger import later
 from tests.support.task_chats import MODEL, QUESTION, TaskChats
@@ -191,6 +191,15 @@ def test_an_exhausted_budget_is_a_quota_that_the_package_knows(chats: TaskChats)
     assert int(answer.headers["retry-after"]) > 0
     assert "T00:00:00Z" in error["message"]
     assert told(chats.ask(key="k")) == (429, "insufficient_quota")
+    assert chats.runs.bill["executions"] == 0
+
+
+def test_a_tasks_own_budget_is_such_a_quota(chats: TaskChats) -> None:
+    chats.runs.put(budgets={"daily": "0.000001"})
+
+    answer = chats.ask()
+
+    assert told(answer) == (429, "insufficient_quota")
     assert chats.runs.bill["executions"] == 0
 
 

@@ -142,6 +142,20 @@ def test_a_check_adds_its_pair_cost_and_example_later(apprentice):
     assert stored(apprentice).sequence == 1
 
 
+def test_a_check_adds_to_what_a_run_showed_before(apprentice):
+    run = apprentice.answered(1, check="due")
+    apprentice.store([run])
+    apprentice.follow()
+    checked = run.model_copy(
+        update={"check": "done", "pairs": (*run.pairs, RunPair(version=1, score=0, is_drawn=True))}
+    )
+    assert apprentice.runs.change(run, checked)
+    apprentice.follow()
+    pairs = apprentice.evidence.pairs(apprentice.task.id, 1)
+    assert [pair.score for pair in pairs] == [1, 0]
+    assert counts(apprentice).versions[1].pairs == 2
+
+
 def test_a_run_that_failed_makes_no_pair(apprentice):
     apprentice.store([apprentice.run(state="failed", refusal="remote_unavailable", ended_at=NOON)])
     apprentice.follow()

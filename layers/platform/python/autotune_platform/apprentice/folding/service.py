@@ -38,8 +38,6 @@ from autotune_platform.storage.item_format import Item
 _ATTEMPTS = 12
 MOST_WRITES = 80
 """Of a transaction's hundred, without events: an alarm takes more pairs than fit."""
-_LEAST_SCORE = 1e-128
-"""What is nearer to 0 is stored as 0, and has to be folded as that."""
 
 
 @part
@@ -167,7 +165,7 @@ class RunFolding:
                     continue
                 pair = Pair(
                     sequence=advance.evidence.sequence + 1,
-                    score=one.score if one.score > _LEAST_SCORE else 0.0,
+                    score=one.score,
                     is_drawn=one.is_drawn,
                     at=(run.ended_at or run.created_at).timestamp(),
                 )
