@@ -21,6 +21,7 @@ export const PAGES = [
   { page: "webhooks", title: "Webhooks", key: "w", group: "Trainers", roles: TRAINERS, load: () => import("./pages/webhooks.js") },
   { page: "reward-urls", title: "Reward URLs", key: "u", group: "Trainers", roles: TRAINERS, load: () => import("./pages/reward-urls.js") },
   { page: "ledger", title: "Ledger", key: "l", group: "Language models", roles: TRAINERS, load: () => import("./pages/ledger.js") },
+  { page: "apprentice", title: "Apprentice", key: "p", group: "Language models", roles: TRAINERS, load: () => import("./pages/apprentice.js") },
   { page: "keys", title: "Keys", key: "k", group: "Access", roles: ["admin"], load: () => import("./pages/keys.js") },
   { page: "sessions", title: "Sessions", key: "s", group: "Access", roles: ALL, load: () => import("./pages/sessions.js") },
   { page: "audit", title: "Audit", key: "a", group: "Access", roles: ["admin"], load: () => import("./pages/audit.js") },

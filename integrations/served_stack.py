@@ -16,8 +16,8 @@ from local.stack import LocalStack
 
 GRADER_SOURCE = INTEGRATIONS / "grader.py"
 GRADER_BATCH_SIZE = 50
-# Folders of real data, which is no part of the repository.
-DATA_VARIABLES = frozenset(["AUTOTUNE_DATA_JUDGES"])
+# Folders of real data, and a server that somebody has built: they are no part of the repository.
+DATA_VARIABLES = frozenset(["AUTOTUNE_DATA_JUDGES", "AUTOTUNE_LLAMA_SERVER"])
 # Back-offs of the platform take a fiftieth of their time.
 WAIT_SCALE = "0.02"
 

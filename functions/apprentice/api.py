@@ -1,4 +1,4 @@
-"""Tasks of the apprentice, and the versions of their configurations."""
+"""Tasks of the apprentice, versions of their configurations, and of their small models."""
 
 from functools import cache
 from typing import Annotated, Any
@@ -13,6 +13,11 @@ from autotune.protocol.apprentice_tasks import (
     ApprenticeTaskResponse,
     PutApprenticeTaskRequest,
 )
+from autotune.protocol.apprentice_versions import (
+    ApprenticeVersionList,
+    ApprenticeVersionResponse,
+    RegisterApprenticeVersion,
+)
 from autotune.protocol.limits import MAX_APPRENTICE_CONFIGURATIONS, MAX_APPRENTICE_VERSIONS
 from autotune_platform.apprentice.configuration.wire import (
     configuration_on_wire,
@@ -20,6 +25,7 @@ from autotune_platform.apprentice.configuration.wire import (
     task_on_wire,
 )
 from autotune_platform.apprentice.folding.reading import pair_on_wire
+from autotune_platform.apprentice.versions.wire import version_on_wire
 from autotune_platform.http.api import Api
 from autotune_platform.http.parameters import NextToken, PageSize
 from autotune_platform.runtime.environment import ApprenticeEnvironment
@@ -27,6 +33,8 @@ from autotune_platform.wiring.apprentice import ApprenticeApiParts
 
 OfVersion = Annotated[int, Query(ge=1, le=MAX_APPRENTICE_VERSIONS)]
 ConfigurationNumber = Annotated[int, Path(ge=1, le=MAX_APPRENTICE_CONFIGURATIONS)]
+VersionNumber = Annotated[int, Path(ge=1, le=MAX_APPRENTICE_VERSIONS)]
+_VERSIONS = "/api/v1/apprentice/tasks/<task_name>/versions"
 
 
 @cache
@@ -87,6 +95,49 @@ def read_apprentice_configuration(
     """Return one version of a task's configuration."""
     found = parts().apprentice_tasks.configuration(app.caller, task_name, version)
     return ApprenticeConfigurationResponse(configuration=configuration_on_wire(found))
+
+
+@app.post(_VERSIONS, status_code=201, tags=["apprentice"])
+def register_apprentice_version(
+    task_name: str, body: RegisterApprenticeVersion
+) -> ApprenticeVersionResponse:
+    """Make a version of a model that the task's server lists; the same again is the same one."""
+    configured, version = parts().model_versions.register(app.caller, task_name, body)
+    return ApprenticeVersionResponse(version=version_on_wire(configured.task, version))
+
+
+@app.get(_VERSIONS, tags=["apprentice"])
+def list_apprentice_versions(
+    task_name: str, limit: PageSize = 50, next_token: NextToken = None
+) -> ApprenticeVersionList:
+    """List the versions of a task's small model, newest first."""
+    configured, found, token = parts().model_versions.list(
+        app.caller, task_name, limit=limit, next_token=next_token
+    )
+    return ApprenticeVersionList(
+        versions=[version_on_wire(configured.task, one) for one in found], next_token=token
+    )
+
+
+@app.get(f"{_VERSIONS}/<version>", tags=["apprentice"])
+def read_apprentice_version(task_name: str, version: VersionNumber) -> ApprenticeVersionResponse:
+    """Return one version of a task's small model."""
+    configured, found = parts().model_versions.get(app.caller, task_name, version)
+    return ApprenticeVersionResponse(version=version_on_wire(configured.task, found))
+
+
+@app.post(f"{_VERSIONS}/<version>/promote", tags=["apprentice"])
+def promote_apprentice_version(task_name: str, version: VersionNumber) -> ApprenticeVersionResponse:
+    """Take a version's canary as passed, if it graduated by its own evidence."""
+    configured, found = parts().model_versions.promote(app.caller, task_name, version)
+    return ApprenticeVersionResponse(version=version_on_wire(configured.task, found))
+
+
+@app.post(f"{_VERSIONS}/<version>/retire", tags=["apprentice"])
+def retire_apprentice_version(task_name: str, version: VersionNumber) -> ApprenticeVersionResponse:
+    """Take a version out for good; the one before serves again if its evidence says that it may."""
+    configured, found = parts().model_versions.retire(app.caller, task_name, version)
+    return ApprenticeVersionResponse(version=version_on_wire(configured.task, found))
 
 
 @app.get("/api/v1/apprentice/tasks/<task_name>/pairs", tags=["apprentice"])

@@ -15,14 +15,14 @@ from autotune.protocol.apprentice_reports import (
 )
 from autotune.protocol.limits import MAX_APPRENTICE_REPORT_DAYS
 from autotune_platform.http.api import Api
-from autotune_platform.runtime.environment import ApprenticeReportsEnvironment
+from autotune_platform.runtime.environment import ApprenticeEnvironment
 from autotune_platform.wiring.apprentice_reports import ApprenticeReportParts
 
 
 @cache
 def parts() -> ApprenticeReportParts:
     """Return what this process is put together from."""
-    return ApprenticeReportParts(ApprenticeReportsEnvironment.parse())
+    return ApprenticeReportParts(ApprenticeEnvironment.parse())
 
 
 app = Api(parts)

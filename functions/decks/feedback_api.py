@@ -84,7 +84,7 @@ def rate_sample(deck_id: str, deck_grader_id: str, body: CreateFeedbackRequest) 
 def import_feedback(deck_id: str, deck_grader_id: str) -> BulkFeedback:
     """Store ratings from JSON Lines, each with its rater; wrong lines are named, others stored."""
     lines = feedback_lines(app.signed_request.body)
-    return parts().rating_import.add(app.caller, deck_id, deck_grader_id, lines)
+    return parts().rating_import.add_lines(app.caller, deck_id, deck_grader_id, lines)
 
 
 @app.get(f"{_GRADER}/feedback", tags=["decks"])

@@ -15,7 +15,6 @@ from infra.stacks.ledger import LedgerStack
 TASKS = "apt_*"
 RUNS = "apr_*"
 LISTS = "org_*#tasks"
-MONEY = "money#*"
 REPORTS = [
     f"/api/v1/apprentice/tasks/{{taskName}}/{shown}" for shown in ("status", "report", "estimate")
 ]
@@ -43,8 +42,8 @@ class ApprenticeStack(DomainStack):
         }
         self._add_tasks(http)
         self._add_reports(http)
-        ApprenticeFolding(self)
         self.runs = ApprenticeRuns(self, http=http, ledger=ledger).queue
+        ApprenticeFolding(self, runs=self.runs)
 
     def _add_tasks(self, http: HttpStack) -> None:
         tasks = self.create_api(
@@ -53,12 +52,11 @@ class ApprenticeStack(DomainStack):
         )
         table = self.shared.data.apprentice
         for keys in (TASKS, LISTS):
-            table.grant_read(tasks.function, "GetItem", "Query", keys=keys)
+            table.grant_read(tasks.function, "ConditionCheckItem", "GetItem", "Query", keys=keys)
+            table.grant_write(tasks.function, "DeleteItem", "PutItem", "UpdateItem", keys=keys)
         # A task goes with its runs, and with all that is known of it.
         for keys in (TASKS, RUNS):
             table.grant_write(tasks.function, "BatchWriteItem", keys=keys)
-        table.grant_write(tasks.function, "DeleteItem", "PutItem", keys=TASKS)
-        table.grant_write(tasks.function, "DeleteItem", "PutItem", "UpdateItem", keys=LISTS)
         # A task's limits are in its scope of money, which is closed when it is deleted.
         self.shared.data.budgets.grant_read(tasks.function, "GetItem", keys=TASKS_MONEY)
         self.shared.data.budgets.grant_write(tasks.function, "UpdateItem", keys=TASKS_MONEY)
@@ -69,14 +67,10 @@ class ApprenticeStack(DomainStack):
         reports = self.create_api(
             "ApprenticeReportsApi",
             module="reports_api",
-            environment={
-                **self.apprentice_environment,
-                **self.grader_environment,
-                "BUDGETS_TABLE": data.budgets.table.table_name,
-            },
+            environment={**self.apprentice_environment, **self.grader_environment},
         )
         data.apprentice.grant_read(reports.function, "GetItem", keys=LISTS)
         data.apprentice.grant_read(reports.function, "GetItem", "Query", keys=TASKS)
-        data.budgets.grant_read(reports.function, "GetItem", keys=MONEY)
+        data.budgets.grant_read(reports.function, "GetItem", keys=TASKS_MONEY)
         for path in REPORTS:
             http.api.route(reports, paths=[path], method=apigateway.HttpMethod.GET)

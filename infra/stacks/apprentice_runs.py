@@ -7,7 +7,7 @@ from constructs import Construct
 
 from infra.constructs.service_function import ServiceFunction
 from infra.constructs.work_queue import DrainRate, WorkQueue
-from infra.stacks.domain_stack import MONEY, REQUESTS, DomainStack
+from infra.stacks.domain_stack import GRADERS, MONEY, REQUESTS, DomainStack
 from infra.stacks.http import HttpStack
 from infra.stacks.ledger import LedgerStack
 
@@ -82,6 +82,9 @@ class ApprenticeRuns(Construct):
         for keys in (COSTS, TRACED_COSTS, MONEY):
             data.ledger.grant_write(function, "UpdateItem", keys=keys)
         data.ledger_texts.grant_read_write(function)
+        # A custom evaluator is a grader, asked within its limits.
+        data.budgets.grant_write(function, "PutItem", "UpdateItem", keys=GRADERS)
+        data.secrets_keys.grant_derive(worker, "grader")
         # Runs that another worker has, or whose next attempt has to wait, are looked at again.
         self.queue.grant_send(worker)
         self.queue.drain_into(worker)

@@ -26,6 +26,7 @@ SWEEP_TIMEOUT = Duration.seconds(60)
 RESOLVE = "/api/v1/llm-batches/{llmBatchId}/resolve"
 CONNECTIONS = "llc_*"
 TOKENS = "llt_*"
+APPRENTICE_RUNS, APPRENTICE_TASKS = "apr_*", "apt_*"
 MONEY = "money#*"
 # Nobody has it assume a role that is not meant for this.
 BEDROCK_ROLES = "autotune-bedrock*"
@@ -176,9 +177,14 @@ class LedgerStack(DomainStack):
             environment={
                 **self.stores_environment,
                 **self.start_environment,
+                "APPRENTICE_TABLE": data.apprentice.table.table_name,
                 "IMPORT_LLM_REQUESTS_ARN": self.imports.state_machine.state_machine_arn,
             },
         )
+        # Runs of the apprentice whose calls were lost.
+        data.apprentice.grant_read(sweep.function, "GetItem", keys=APPRENTICE_RUNS)
+        data.apprentice.grant_write(sweep.function, "UpdateItem", keys=APPRENTICE_RUNS)
+        data.apprentice.grant_read(sweep.function, "GetItem", keys=APPRENTICE_TASKS)
         data.ledger.grant_read(sweep.function, "GetItem")
         data.ledger.grant_write(sweep.function, "UpdateItem")
         data.ledger.grant_query_index(sweep.function, index_name=DUE_LEDGER_INDEX)

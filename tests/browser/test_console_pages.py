@@ -11,6 +11,7 @@ from playwright.sync_api import expect
 from autotune.protocol.access import Role
 from tests.support import exports
 from tests.support.console import DESKTOP, PHONE, cut, faults_of_access, overflow
+from tests.support.console_apprentice import filled_apprentice, newest_run
 from tests.support.console_decks import filled_decks
 from tests.support.console_ledger import filled_ledger
 from tests.support.console_reviews import filled_reviews
@@ -49,6 +50,17 @@ VIEWS = {
         "#/ledger/connections/{paused_id}",
         "#/ledger/imports",
         "#/ledger/imports/{import_id}",
+    ],
+    "apprentice": [
+        "#/apprentice",
+        "#/apprentice/intents",
+        "#/apprentice/intents?days=7",
+        "#/apprentice/intents/runs",
+        "#/apprentice/intents/runs?state=failed",
+        "#/apprentice/intents/runs/{apprentice_run_id}",
+        "#/apprentice/intents/pairs",
+        "#/apprentice/idle",
+        "#/apprentice/idle/pairs",
     ],
     "": ["#/", "#/?window=7d"],
     "tasks": ["#/tasks", "#/tasks/{task_id}", "#/tasks/{task_id}/compare?a=base&b=step"],
@@ -110,6 +122,7 @@ def filled(served):
     with filled_ledger(platform) as ledger, graded(platform) as made:
         decks = filled_decks(ledger.ledger)
         decks.labelled.get("agreement")  # its page has the figures only of what was read
+        apprentice = filled_apprentice(platform, ledger.connection)
         return {
             "deck_id": decks.runs.deck_id,
             "unmatched_id": decks.unmatched_id,
@@ -121,6 +134,7 @@ def filled(served):
             "webhook_id": hook.json["webhook"]["id"],
             "review_id": reviews.open,
             "answered_id": reviews.answered,
+            "apprentice_run_id": newest_run(apprentice),
             "connection_id": ledger.connection,
             "request_id": ledger.unread,
             "llm_batch_id": ledger.unclear,

@@ -1,5 +1,7 @@
 """Edits of a deck's system prompt in the console: proposed, priced, answered, accepted."""
 
+import re
+
 from playwright.sync_api import expect
 
 from tests.support.ledger import ledger
@@ -26,8 +28,15 @@ def test_a_prompt_is_tried_measured_and_accepted(console):
         (listed,) = deck.platform.call("GET", f"{deck.path}/prompt-edits").json["edits"]
         run = deck.finish(deck.read(listed["runId"]))
         assert run["counts"]["scored"] == 4
-        deck.finish(deck.start())
         page.reload()
+        edit.get_by_role("button", name="Judge the responses").click()
+        page.get_by_role("button", name="What does it cost?").click()
+        expect(page.get_by_role("dialog")).to_contain_text("Judgements to pay4")
+        page.get_by_role("button", name="Start").click()
+        expect(page).to_have_url(re.compile("/runs/drn_"))
+        judged = deck.finish(deck.read(page.url.rpartition("/")[2]))
+        assert (judged["promptEditId"], judged["counts"]["scored"]) == (listed["id"], 4)
+        page.goto(page.url.replace(f"runs/{judged['id']}", "prompt-edits"))
         edit.get_by_role("button", name="Measure, and spend a look").click()
         page.get_by_role("button", name="Spend the look").click()
         expect(edit.get_by_label("By brief")).to_contain_text("0 before, 0 after")

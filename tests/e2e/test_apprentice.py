@@ -1,12 +1,19 @@
-"""Tasks of the apprentice on the real way: put, changed, listed and deleted."""
+"""Tasks of the apprentice on the real way: put, changed, answered, listed and deleted."""
 
 from collections.abc import Iterator
 
 import pytest
 
 from autotune import APIError, AutotuneClient
+from autotune.protocol.apprentice_runs import ApprenticeRun
 from autotune.protocol.llm_connections import LlmConnection
+from tests.e2e.conftest import until
+from tests.providers.answers import Reply
+from tests.providers.server import FakeServer, serve
 from tests.support.apprentice import configuration
+from tests.support.apprentice_runs import ANSWER, INPUT
+
+PATIENCE = 60
 
 
 @pytest.fixture
@@ -42,3 +49,66 @@ def test_a_task_is_put_changed_listed_and_deleted(
         tasks.get("intents")
     assert found.value.status == 404
     assert list(tasks.list()) == []
+
+
+@pytest.fixture
+def provider() -> Iterator[FakeServer]:
+    with serve() as fake:
+        fake.world.prices.add("compatible", "small", (0.1, 0.1, 0.4))
+        fake.world.keys["compatible"] = {"fake-key": "main"}
+        fake.world.answers.answerer = lambda _: Reply(ANSWER, has_token=False)
+        yield fake
+
+
+@pytest.fixture
+def teacher(client: AutotuneClient, provider: FakeServer) -> Iterator[LlmConnection]:
+    made = client.llm.connections.create(
+        name="teacher",
+        provider="simulated",
+        base_url=f"{provider.base_url}/served/v1",
+        api_key="fake-key",
+        prices={"small": {"input_usd": "0.1", "output_usd": "0.4"}},
+    )
+    yield made
+    client.llm.connections.revoke(made.id)
+
+
+def test_runs_are_answered_paid_once_and_listed(
+    client: AutotuneClient, provider: FakeServer, teacher: LlmConnection
+) -> None:
+    client.apprentice_tasks.put("answered", configuration=configuration(teacher.id))
+    apprentice = client.apprentice
+
+    waited = apprentice.run("answered", input=INPUT, wait=25, idempotency_key="one")
+    if waited.state == "pending":  # a machine that is busy
+        waited = until(lambda: _ended(client, waited.id), seconds=PATIENCE)
+    again = apprentice.run("answered", input=INPUT, wait=25, idempotency_key="one")
+    sent = apprentice.run("answered", input=INPUT, wait=0)
+
+    assert sent.state == "pending"
+    runs = [waited, again, until(lambda: _ended(client, sent.id), seconds=PATIENCE)]
+    assert again == apprentice.get_run(waited.id)
+    assert {(one.state, str(one.output)) for one in runs} == {
+        ("answered", "{'intent': 'open_door'}")
+    }
+    bill = provider.world.bill()
+    assert bill["executions"] == 2
+    ids = [one.routing.request_ids for one in (waited, runs[2]) if one.routing]
+    rows = [client.llm.get(row_id) for of_run in ids for row_id in of_run]
+    assert sum(row.cost_nano_usd or 0 for row in rows) == bill["total_nano_usd"]
+    listed = until(lambda: _listed(client, 2), seconds=PATIENCE)
+    assert [one.id for one in listed] == [sent.id, waited.id]
+    client.apprentice_tasks.delete("answered")
+    with pytest.raises(APIError) as found:
+        apprentice.get_run(waited.id)
+    assert found.value.status == 404
+
+
+def _ended(client: AutotuneClient, run_id: str) -> ApprenticeRun | None:
+    run = client.apprentice.get_run(run_id)
+    return None if run.state == "pending" else run
+
+
+def _listed(client: AutotuneClient, count: int) -> list[ApprenticeRun] | None:
+    runs = [one for one in client.apprentice.runs("answered") if one.state == "answered"]
+    return runs if len(runs) == count else None

@@ -120,6 +120,15 @@ WITH_OIDC = {
 }
 """What is granted besides where a deployment has an OpenID provider."""
 PUBLISH = table("Registry", "Query") | table("Deliveries", "GetItem", "PutItem") | send("Webhooks")
+COUNTS_RUNS = (
+    ENCRYPT
+    | table("Apprentice", "BatchGetItem", "GetItem", "Query", keys="apt_*")
+    | table("Apprentice", "UpdateItem", keys="apt_*")
+    | table("Apprentice", "BatchWriteItem", keys="apr_*")
+    | table("Apprentice", "ConditionCheckItem", "GetItem", keys="org_*#tasks")
+    | send("Runs")
+)
+
 EXPECTED = {
     "AccessApi": API
     | COUNTED_ENTITIES
@@ -192,11 +201,11 @@ EXPECTED = {
     | bucket("Exports", "DeleteObject", "GetObject")
     | start("ExportScores"),
     "ApprenticeApi": API
-    | table("Apprentice", "GetItem", "Query", keys="apt_*")
+    | table("Apprentice", "ConditionCheckItem", "GetItem", "Query", keys="apt_*")
+    | table("Apprentice", "BatchWriteItem", "DeleteItem", "PutItem", "UpdateItem", keys="apt_*")
     | table("Budgets", "GetItem", "UpdateItem", keys="money#org_*#apt_*")
-    | table("Apprentice", "BatchWriteItem", "DeleteItem", "PutItem", keys="apt_*")
     | table("Apprentice", "BatchWriteItem", keys="apr_*")
-    | table("Apprentice", "GetItem", "Query", keys="org_*#tasks")
+    | table("Apprentice", "ConditionCheckItem", "GetItem", "Query", keys="org_*#tasks")
     | table("Apprentice", "DeleteItem", "PutItem", "UpdateItem", keys="org_*#tasks"),
     "ApprenticeRunsApi": API
     | WAITING
@@ -210,6 +219,8 @@ EXPECTED = {
     | {("lambda:InvokeFunction", "WorkRunsFunction", "")},
     "WorkRuns": ENCRYPT
     | ASKS_MODELS
+    | derive("Grader")
+    | table("Budgets", "PutItem", "UpdateItem", keys="grd_*")
     | table("Apprentice", "GetItem", "Query", keys="apt_*")
     | table("Apprentice", "GetItem", keys="org_*#tasks")
     | table("Apprentice", "GetItem", "PutItem", "UpdateItem", keys="apr_*")
@@ -225,12 +236,13 @@ EXPECTED = {
     "ApprenticeReportsApi": API
     | table("Apprentice", "GetItem", keys="org_*#tasks")
     | table("Apprentice", "GetItem", "Query", keys="apt_*")
-    | table("Budgets", "GetItem", keys="money#*"),
-    "FollowRuns": ENCRYPT
-    | table("Apprentice", "BatchGetItem", "GetItem", "Query", keys="apt_*")
-    | table("Apprentice", "UpdateItem", keys="apt_*")
-    | table("Apprentice", "ConditionCheckItem", "GetItem", keys="org_*#tasks")
-    | follow("Apprentice", failures="RunStreamFailures"),
+    | table("Budgets", "GetItem", keys="money#org_*#apt_*"),
+    "FollowRuns": COUNTS_RUNS | follow("Apprentice", failures="RunStreamFailures"),
+    "SweepRuns": COUNTS_RUNS
+    | table("Apprentice/index/dueRuns", "Query")
+    | table("Apprentice", "GetItem", "UpdateItem", keys="apr_*")
+    | table("Apprentice", "BatchWriteItem", "DeleteItem", keys="apt_*")
+    | table("Apprentice", "DeleteItem", "UpdateItem", keys="org_*#tasks"),
     "DecksApi": API
     | COUNTED_ENTITIES
     | table("Registry", "PutItem", keys="task_*")
@@ -640,6 +652,8 @@ EXPECTED = {
     | table("Budgets", "UpdateItem", keys="money#*")
     | table("Ledger", "GetItem", "UpdateItem")
     | table("Ledger/index/dueBatches", "Query")
+    | table("Apprentice", "GetItem", "UpdateItem", keys="apr_*")
+    | table("Apprentice", "GetItem", keys="apt_*")
     | start("ImportLlmRequests")
     | start("SubmitLlmBatch"),
     "Pages": set(),

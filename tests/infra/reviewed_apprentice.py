@@ -8,10 +8,20 @@ RARELY_CALLED_OF_APPRENTICE = {
     "WorkRuns": "has models answer runs (tests/component/apprentice/test_runs.py)",
     "ApprenticeReportsApi": "tells where tasks stand (tests/component/apprentice/test_reports.py)",
     "FollowRuns": "counts runs of the apprentice (tests/component/apprentice/test_folding.py)",
+    "SweepRuns": "ends runs that were lost (tests/component/apprentice/test_sweeping.py)",
 }
 """Functions that a run may see or not."""
 
 OF_APPRENTICE = (
+    *rare(
+        "SweepLedger",
+        """
+        dynamodb:GetItem Apprentice apr_*
+        dynamodb:UpdateItem Apprentice apr_*
+        dynamodb:GetItem Apprentice apt_*
+        """,
+        "A worker was killed while it asked (tests/component/apprentice/test_killed_runs.py).",
+    ),
     *rare(
         "ApprenticeRunsApi",
         """
@@ -43,6 +53,9 @@ OF_APPRENTICE = (
         dynamodb:UpdateItem Apprentice apr_*
         dynamodb:GetItem Budgets
         dynamodb:UpdateItem Budgets money#*
+        dynamodb:PutItem Budgets grd_*
+        dynamodb:UpdateItem Budgets grd_*
+        kms:GenerateMac SecretsKeysGrader
         dynamodb:GetItem Ledger
         dynamodb:BatchGetItem Ledger llm_*
         dynamodb:PutItem Ledger llm_*
@@ -82,12 +95,21 @@ OF_APPRENTICE = (
         "Tasks are put, read and deleted (tests/component/apprentice).",
     ),
     *rare(
+        "ApprenticeApi",
+        """
+        dynamodb:ConditionCheckItem Apprentice apt_*
+        dynamodb:ConditionCheckItem Apprentice org_*#tasks
+        dynamodb:UpdateItem Apprentice apt_*
+        """,
+        "Versions are registered, promoted and retired (tests/component/apprentice).",
+    ),
+    *rare(
         "ApprenticeReportsApi",
         """
         dynamodb:GetItem Apprentice org_*#tasks
         dynamodb:GetItem Apprentice apt_*
         dynamodb:Query Apprentice apt_*
-        dynamodb:GetItem Budgets money#*
+        dynamodb:GetItem Budgets money#org_*#apt_*
         """,
         "Reports read what others count (tests/component/apprentice/test_reports.py).",
     ),
@@ -95,6 +117,7 @@ OF_APPRENTICE = (
         "FollowRuns",
         """
         dynamodb:BatchGetItem Apprentice apt_*
+        dynamodb:BatchWriteItem Apprentice apr_*
         dynamodb:GetItem Apprentice apt_*
         dynamodb:Query Apprentice apt_*
         dynamodb:UpdateItem Apprentice apt_*
@@ -102,6 +125,33 @@ OF_APPRENTICE = (
         dynamodb:GetItem Apprentice org_*#tasks
         """,
         "Runs are counted where there are any (tests/component/apprentice/test_folding.py).",
+    ),
+    *rare(
+        "FollowRuns",
+        """
+        sqs:SendMessage Runs
+        """,
+        "Answers of a small model are checked where chance chose them.",
+    ),
+    *rare(
+        "SweepRuns",
+        """
+        dynamodb:BatchGetItem Apprentice apt_*
+        dynamodb:BatchWriteItem Apprentice apr_*
+        dynamodb:BatchWriteItem Apprentice apt_*
+        dynamodb:DeleteItem Apprentice apt_*
+        dynamodb:GetItem Apprentice apr_*
+        dynamodb:GetItem Apprentice apt_*
+        dynamodb:Query Apprentice apt_*
+        dynamodb:UpdateItem Apprentice apr_*
+        dynamodb:UpdateItem Apprentice apt_*
+        dynamodb:ConditionCheckItem Apprentice org_*#tasks
+        dynamodb:DeleteItem Apprentice org_*#tasks
+        dynamodb:GetItem Apprentice org_*#tasks
+        dynamodb:UpdateItem Apprentice org_*#tasks
+        sqs:SendMessage Runs
+        """,
+        "Runs and deletions are lost seldom (tests/component/apprentice/test_sweeping.py).",
     ),
     *rare(
         "DeleteOrganization",

@@ -45,6 +45,7 @@ FUNCTIONS = {
     "WorkRuns": ("functions.apprentice.work_runs", 300),
     "ApprenticeReportsApi": ("functions.apprentice.reports_api", 29),
     "FollowRuns": ("functions.apprentice.follow_runs", 60),
+    "SweepRuns": ("functions.apprentice.sweep_runs", 300),
     "DecksApi": ("functions.decks.api", 29),
     "SamplesApi": ("functions.decks.samples_api", 29),
     "DeckFeedbackApi": ("functions.decks.feedback_api", 29),
@@ -268,7 +269,7 @@ def test_scheduled_functions_run_once_each_time(aws):
         if each["Type"] == "AWS::Lambda::EventInvokeConfig"
     }
     scheduled = {target["Arn"]["Fn::GetAtt"][0] for target in targets}
-    assert len(scheduled) == 9
+    assert len(scheduled) == 10
     assert set(configured) == scheduled
     for each in configured.values():
         assert (each["MaximumRetryAttempts"], each["MaximumEventAgeInSeconds"]) == (0, 60)

@@ -136,8 +136,15 @@ class Vllm(ModelServer):
         return 200, {**answer, "choices": [{**answer["choices"][0], **choice}], "metrics": None}
 
 
+@dataclass
 class LlamaCpp(ModelServer):
-    """As ``llama-server`` of one model, which answers to any name and names itself."""
+    """As ``llama-server`` of one model, which answers to any name and names itself.
+
+    Attributes:
+        adapters: what ``/lora-adapters`` lists; anybody may change their scales while it runs.
+    """
+
+    adapters: list[JSON] = field(default_factory=list)
 
     def about(self, path: str) -> tuple[int, Any]:
         path = path.partition("?")[0]
@@ -159,7 +166,7 @@ class LlamaCpp(ModelServer):
                 "chat_template": "{{ messages }}",
                 "build_info": "b1-a",
             },
-            "/lora-adapters": [],
+            "/lora-adapters": self.adapters,
         }
         return (200, answers[path]) if path in answers else (404, {"error": {"code": 404}})
 

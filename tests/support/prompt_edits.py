@@ -77,6 +77,10 @@ class PromptEdits(DeckRuns):
         assert answer.status == 202, answer.text
         return self.finish(self.read(answer.json["edit"]["runId"]))
 
+    def judge(self, edit_id: str) -> dict[str, Any]:
+        """Have the responses of an edit judged; return the run when it has ended."""
+        return self.finish(self.start(promptEditId=edit_id))
+
     def of_version(self, version: int) -> list[dict[str, Any]]:
         """The samples of a version, with their texts."""
         listed: list[dict[str, Any]] = []
@@ -94,7 +98,11 @@ class PromptEdits(DeckRuns):
         return [one for one in every if one["collection"] == "generated"]
 
     def label(
-        self, samples: Sequence[dict[str, Any]], *, said: Callable[[str], int] | None = None
+        self,
+        samples: Sequence[dict[str, Any]],
+        *,
+        said: Callable[[str], int] | None = None,
+        rater: str = "ada",
     ) -> None:
         """Have a person rate drawn responses, who likes them as the judge does, half a level less.
 
@@ -107,7 +115,7 @@ class PromptEdits(DeckRuns):
         lines = [
             {
                 "sampleId": one["id"],
-                "rater": "ada",
+                "rater": rater,
                 "selection": "random",
                 "score": say(one["outputExcerpt"]),
             }

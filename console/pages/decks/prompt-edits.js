@@ -12,10 +12,11 @@ import { Time } from "../../components/time.js";
 import { Trouble } from "../../components/trouble.js";
 import { count, difference, nanoDollars, percent, score, words } from "../../format.js";
 import { html, useState } from "../../preact.js";
-import { link } from "../../router.js";
+import { go, link } from "../../router.js";
 import { NOBODY, capOf, modelOf } from "./asked-model.js";
 import { DeckPage } from "./frame.js";
 import { insufficientText } from "./measures.js";
+import { responsesOf, StartRun } from "./run-dialogs.js";
 
 const TONES = { accepted: "good", rejected: "trouble", generated: "warning" };
 const OUTCOMES = {
@@ -56,7 +57,8 @@ export function PromptEdits({ deckId, query }) {
     <//>
     ${asked?.what === "new" && html`<${Propose} deck=${current} onDone=${changed} onClose=${close} />`}
     ${asked?.what === "generate" && html`<${Generate} edit=${asked.edit} onDone=${changed} onClose=${close} />`}
-    ${asked?.edit && asked.what !== "generate" && html`<${Decide} edit=${asked.edit} what=${asked.what} onDone=${changed} onClose=${close} />`}
+    ${asked?.what === "judge" && html`<${StartRun} deckId=${deckId} chosen=${responsesOf(asked.edit.id)} onDone=${(run) => go(["decks", deckId, "runs", run.id])} onClose=${close} />`}
+    ${WHAT[asked?.what] && html`<${Decide} edit=${asked.edit} what=${asked.what} onDone=${changed} onClose=${close} />`}
   `;
 }
 
@@ -77,6 +79,7 @@ function One({ edit, current, ask }) {
       <div class="dialog-actions">
         ${status === "generating" && html`<a class="button" href=${link(["decks", deckId, "runs", runId])}>Its run, under way</a>`}
         ${isOpen && isOfNow && (status === "proposed" || unfinished) && button("generate", "Generate responses", true)}
+        ${status === "generated" && button("judge", "Judge the responses")}
         ${status === "generated" && button("measure", "Measure, and spend a look")}
         ${isOpen && isOfNow && button("accept", "Accept", effects.length > 0)}
         ${(isOpen || status === "generating") && button("reject", "Reject")}

@@ -16,7 +16,12 @@ export function measuredAnew(graderId) {
   return { graderId, samples: LABELLED, repeat: "yes" };
 }
 
-/** Asks what is graded, says what that costs, and starts it: `onDone` gets the run; `chosen` is as of `measuredAnew`. */
+/** What is chosen where the responses of an edit of the system prompt are to be judged. */
+export function responsesOf(promptEditId) {
+  return { graderId: "", samples: "", repeat: "", promptEditId };
+}
+
+/** Asks what is graded, says what that costs, and starts it: `onDone` gets the run; `chosen` is as of `measuredAnew` or `responsesOf`. */
 export function StartRun({ deckId, chosen, onDone, onClose }) {
   const graders = useApi(`decks/${deckId}/graders`);
   const [entered, setEntered] = useState(chosen ?? { graderId: "", samples: "", repeat: "" });
@@ -25,11 +30,13 @@ export function StartRun({ deckId, chosen, onDone, onClose }) {
   if (entered.graderId) body.graderIds = [entered.graderId];
   if (entered.samples === LABELLED) body.labelled = true;
   else if (entered.samples) body.split = entered.samples;
+  if (entered.promptEditId) body.promptEditId = entered.promptEditId;
+  const choices = entered.promptEditId ? SAMPLES.filter(([name]) => name !== LABELLED) : SAMPLES;
   const enter = (name) => (value) => setEntered((old) => ({ ...old, [name]: value }));
   return html`
-    <${Costing} key=${JSON.stringify(body)} deckId=${deckId} title="Grade samples" body=${body} problem=${graders.problem} onDone=${onDone} onClose=${onClose}>
+    <${Costing} key=${JSON.stringify(body)} deckId=${deckId} title=${entered.promptEditId ? "Judge the responses" : "Grade samples"} body=${body} problem=${graders.problem} onDone=${onDone} onClose=${onClose}>
       <${Field} label="By" name="graderIds" value=${entered.graderId} onInput=${enter("graderId")} options=${[["", "all active graders"], ...active.map(({ id, name }) => [id, name])]} />
-      <${Field} label="Which samples" name="split" value=${entered.samples} onInput=${enter("samples")} options=${SAMPLES} />
+      <${Field} label="Which samples" name="split" value=${entered.samples} onInput=${enter("samples")} options=${choices} />
       <${Field} label="What was judged" name="repeat" value=${entered.repeat} onInput=${enter("repeat")} options=${[["", "is not judged or paid again"], ["yes", entered.samples === LABELLED ? "is judged again, all of it: does it hold still?" : "is judged again, twenty samples: does the judge agree with itself?"]]} />
     <//>
   `;

@@ -27,7 +27,8 @@ export function Budget({ budget, mayChange }) {
   `;
 }
 
-function Used({ label, use }) {
+/** What one period has used. */
+export function Used({ label, use }) {
   if (!use) return html`<${Meter} label=${label} whole=${"\u00a0"} most=${null} parts=${[]} />`;
   const { name, limitNanoUsd = null, spentNanoUsd, reservedNanoUsd } = use;
   const isFull = limitNanoUsd !== null && spentNanoUsd + reservedNanoUsd >= limitNanoUsd;

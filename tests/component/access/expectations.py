@@ -67,6 +67,11 @@ EXPECTED = {
     "GET /api/v1/apprentice/tasks/<task_name>/configurations": "O--O",
     "GET /api/v1/apprentice/tasks/<task_name>/pairs": "O--O",
     "GET /api/v1/apprentice/tasks/<task_name>/configurations/<version>": "O--O",
+    "POST /api/v1/apprentice/tasks/<task_name>/versions": "O--O",
+    "GET /api/v1/apprentice/tasks/<task_name>/versions": "O--O",
+    "GET /api/v1/apprentice/tasks/<task_name>/versions/<version>": "O--O",
+    "POST /api/v1/apprentice/tasks/<task_name>/versions/<version>/promote": "O--O",
+    "POST /api/v1/apprentice/tasks/<task_name>/versions/<version>/retire": "O--O",
     "POST /api/v1/apprentice/tasks/<task_name>/runs": "O--O",
     "GET /api/v1/apprentice/tasks/<task_name>/runs": "O--O",
     "GET /api/v1/apprentice/runs/<apprentice_run_id>": "O--O",
@@ -321,6 +326,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "PATCH /api/v1/llm-connections/<connection_id>": {"name": "n"},
     "POST /api/v1/llm-connections/<connection_id>/verify": {"model": "m"},
     "PUT /api/v1/apprentice/tasks/<task_name>": configuration("<connection_id>", model="m"),
+    "POST /api/v1/apprentice/tasks/<task_name>/versions": {"model": "m"},
     "POST /api/v1/apprentice/tasks/<task_name>/runs": {"input": {"text": "t"}},
     "PUT /api/v1/deck-capture": {"enabled": False},
     "POST /api/v1/llm-tokens": {"name": "n", "connectionId": "<connection_id>"},
@@ -411,6 +417,9 @@ QUERIES = {
 # Refused for the state that the prepared thing is in, to whom may do it alone.
 NOT_READY = {
     "POST /api/v1/reviews/<review_id>/correct": "review_final",
+    # Its backend's versions are trained, and it has no evidence.
+    "POST /api/v1/apprentice/tasks/<task_name>/versions": "conflict",
+    "POST /api/v1/apprentice/tasks/<task_name>/versions/<version>/promote": "conflict",
     # No grader of the deck is active.
     "POST /api/v1/decks/<deck_id>/task": "conflict",
     "POST /api/v1/decks/<deck_id>/graders/<deck_grader_id>/publish": "conflict",

@@ -9,6 +9,7 @@ from typing import Any
 import boto3
 
 from autotune.protocol.ids import derived_id, new_id
+from autotune_platform.apprentice.versions.models import ModelVersion
 from autotune_platform.ledger.calls import Answer
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import (
@@ -155,15 +156,18 @@ class Prepared:
         return name
 
     def _add_version(self, task: dict[str, Any]) -> None:
-        """Store a version as whoever registers one does."""
-        stored = {
-            "task_id": task["id"],
-            "organization_id": "org",
-            "number": 1,
-            "definition_hash": task["definitionHash"],
-            "state": "hosted",
-            "model": "m",
-        }
+        version = ModelVersion(
+            task_id=task["id"],
+            organization_id="org",
+            number=1,
+            definition_hash=task["definitionHash"],
+            backend="vllm",
+            model="m",
+            digest="d",
+            created_at=datetime.now(UTC),
+            created_by="p",
+        )
+        stored = version.model_dump(mode="json", exclude_none=True)
         key = {"pk": task["id"], "sk": "version#000001"}
         Table("apprentice", clients.dynamodb()).put({**key, **stored})
 

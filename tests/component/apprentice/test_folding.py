@@ -9,6 +9,7 @@ from random import Random
 import pytest
 
 from autotune_platform.apprentice.evidence import folded
+from autotune_platform.apprentice.folding.repository import EvidenceRepository
 from autotune_platform.apprentice.folding.settings import rules_of
 from autotune_platform.apprentice.routing import Local, Model, Remote
 from autotune_platform.apprentice.runs.items import runs_of
@@ -22,6 +23,12 @@ from tests.support.lambdas import forget_processes
 from tests.support.tables import items_of_tables
 
 DAY = "2026-11-27"
+LOW = {
+    "phase1ToPhase2": 50,
+    "phase2ToPhase3": 0.6,
+    "coachingTrigger": 0.5,
+    "emergencyThreshold": 0.1,
+}
 
 
 @pytest.fixture
@@ -303,3 +310,98 @@ def test_what_is_asked_of_aws_for_a_hundred_runs_is_counted(apprentice):
     apprentice.follow(apprentice.records()[-35:])
     # The task, its entries, its evidence, and one transaction.
     assert killer.called == ["GetItem", "BatchGetItem", "BatchGetItem", "TransactWriteItems"]
+
+
+@pytest.fixture
+def before_the_write(monkeypatch):
+    """Have something happen just before a consumer's next transaction."""
+
+    def install(rival):
+        write = EvidenceRepository.write
+        due = [rival]
+
+        def written(self, writes):
+            if due:
+                due.pop()()
+            return write(self, writes)
+
+        monkeypatch.setattr(EvidenceRepository, "write", written)
+
+    return install
+
+
+def rival_of(apprentice):
+    """Return another process, which follows all that there is."""
+    consumer = FoldingParts(FoldingEnvironment.parse()).run_router
+    return lambda: consumer.route(apprentice.records())
+
+
+def test_a_run_that_another_one_counts_meanwhile_is_counted_once(apprentice, before_the_write):
+    apprentice.store([apprentice.answered()])
+    before_the_write(rival_of(apprentice))
+    apprentice.follow()
+    found = counts(apprentice)
+    assert (found.begun, found.remote, found.examples) == (1, 1, 1)
+
+
+def test_what_another_one_published_meanwhile_stays_published(apprentice, before_the_write):
+    apprentice.put(thresholds=LOW)
+    apprentice.store(apprentice.answered(1) for _ in range(60))
+    apprentice.follow()
+    apprentice.store([apprentice.answered(1)])
+    [added] = apprentice.records()[-1:]
+    apprentice.add_version(1, canary_at=60)
+    [changed] = apprentice.records()[-1:]
+    rival = FoldingParts(FoldingEnvironment.parse()).run_router
+    before_the_write(lambda: rival.route([changed]))
+    apprentice.follow([added])
+    assert stored(apprentice).sequence == 61
+    assert stored(apprentice).told_promotion == 60
+
+
+def test_no_evidence_is_stored_by_rules_that_are_over(apprentice, before_the_write):
+    apprentice.store(apprentice.answered(score) for score in (1, 0, 1))
+    apprentice.follow()
+    apprentice.store([apprentice.answered(1)])
+    before_the_write(lambda: apprentice.put(thresholds=LOW))
+    apprentice.follow(apprentice.records()[-1:])
+    assert stored(apprentice).evidence(rules(apprentice)) == rebuilt(apprentice)
+    assert stored(apprentice).sequence == 4
+
+
+def test_a_task_that_is_deleted_meanwhile_keeps_nothing(apprentice, before_the_write):
+    apprentice.store([apprentice.answered(1)])
+    path = f"/api/v1/apprentice/tasks/{apprentice.name}"
+    before_the_write(lambda: apprentice.platform.call("DELETE", path))
+    apprentice.follow()
+    assert [item["pk"]["S"] for item in items_of_tables()["apprentice"]] == [
+        f"{apprentice.organization_id}#tasks"
+    ]
+
+
+def test_a_run_that_comes_after_its_task_is_gone_goes_too(apprentice):
+    run = apprentice.answered(1)
+    apprentice.platform.call("DELETE", f"/api/v1/apprentice/tasks/{apprentice.name}")
+    apprentice.store([run])
+    apprentice.follow()
+    assert apprentice.runs.get(run.id) is None
+
+
+def test_the_beginning_of_a_run_that_comes_late_changes_nothing(apprentice):
+    run = apprentice.run()
+    apprentice.store([run])
+    [begun] = apprentice.records()[-1:]
+    ended = apprentice.answered(1).model_copy(update={"id": run.id})
+    apprentice.runs.change(run, ended)
+    apprentice.follow()
+    apprentice.follow([begun])
+    apprentice.follow()
+    found = counts(apprentice)
+    assert (found.begun, found.remote, found.pending) == (1, 1, 0)
+    assert stored(apprentice).sequence == 1
+
+
+def test_what_is_stored_as_nothing_is_folded_as_nothing(apprentice):
+    apprentice.store(apprentice.answered(1e-200) for _ in range(3))
+    apprentice.follow()
+    assert stored(apprentice).figures(NOON.timestamp()).mean == 0

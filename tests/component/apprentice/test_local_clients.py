@@ -362,6 +362,35 @@ def test_a_model_of_ollama_that_runs_at_the_vendors_is_none_of_ours(
         look(clients.servers, "ollama", server.url, "big:cloud")
 
 
+@pytest.mark.parametrize(
+    ("extra", "reason"),
+    [
+        ({"done": False}, Reason.UNREADABLE),
+        ({"message": {"role": "assistant"}}, Reason.UNREADABLE),
+        ({"remote_host": "https://ollama.com"}, Reason.ANOTHER_VERSION),
+    ],
+)
+def test_an_answer_of_ollama_that_is_none(
+    clients: BackendClients, extra: dict[str, Any], reason: Reason
+) -> None:
+    with serving(Ollama(model="intents:1")) as server:
+        asking = Asking(clients, "ollama", server)
+        asking.ask()  # what it lists is known by now
+        server.extra = extra
+
+        assert asking.reason() == reason
+        assert len(server.asked) == 2
+
+
+def test_an_adapter_whose_scale_changed_is_another_model(clients: BackendClients) -> None:
+    adapter = {"id": 0, "path": "a.gguf", "scale": 1.0}
+    with serving(LlamaCpp(adapters=[adapter])) as server:
+        asking = Asking(clients, "llama_cpp", server)
+        adapter["scale"] = 0.5
+
+        assert asking.reason() == Reason.ANOTHER_VERSION
+
+
 def test_a_model_without_a_tag_is_ollamas_latest(clients: BackendClients) -> None:
     with serving(Ollama(model="hub.example:5000/intents:latest")) as server:
         found = look(clients.servers, "ollama", server.url, "hub.example:5000/intents")

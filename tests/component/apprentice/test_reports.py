@@ -13,7 +13,7 @@ from autotune_platform.apprentice.folding.models import StoredEvidence
 from autotune_platform.apprentice.routing import Local, Model, Refusal, Remote
 from autotune_platform.budgets.money import MoneyBudgets
 from autotune_platform.budgets.scopes import MoneyLimits
-from autotune_platform.budgets.uses import task_scope
+from autotune_platform.budgets.uses import ITEM, partition, task_scope
 from autotune_platform.runtime import clients
 from autotune_platform.storage.table import Table
 from tests.support.apprentice_folding import Apprentice
@@ -221,12 +221,14 @@ def test_scores_are_those_of_the_pairs_whatever_the_rules_are(apprentice: Appren
         "emergencyThreshold": 0.05,
     }
     apprentice.put(thresholds=thresholds)
-    # Before anybody folded the pairs anew, and after: by these rules there was no alarm.
-    before = read(apprentice, "status")["versions"]
-    assert before[0]["agreement"]["pairs"] == 103
+    # Until they are folded anew, pairs say nothing, as to runs.
+    before = read(apprentice, "status")
+    assert (before["versions"][0]["agreement"]["pairs"], before["candidate"]) == (0, 1)
+    assert alerts(before) == [("refolding", 1)]
     apprentice.follow()
-    after = read(apprentice, "status")["versions"]
-    assert after[0]["agreement"] == before[0]["agreement"]
+    # By these rules there was no alarm.
+    after = read(apprentice, "status")
+    assert (after["versions"][0]["agreement"]["pairs"], alerts(after)) == (103, [])
     assert stored(apprentice).score_counts == counted(one.score for one in pairs)
 
 
@@ -284,11 +286,14 @@ def test_a_budget_that_is_nearly_used_is_told_of(apprentice: Apprentice) -> None
     assert money.reserve([scope], 850, lambda periods: [])
 
     status = read(apprentice, "status")
-    day, week, month = status["spend"]
+    day, week, month = status["spend"]["periods"]
     assert (day["limitNanoUsd"], day["spentNanoUsd"], day["reservedNanoUsd"]) == (1_000, 0, 850)
     assert (week["limitNanoUsd"], month["limitNanoUsd"]) == (None, 100_000)
     assert alerts(status) == [("budget", None)]
     assert "85 %" in status["alerts"][0]["message"]
+
+    table.put({**(table.get(partition(scope), ITEM) or {}), "halted": "above_bound"})
+    assert alerts(read(apprentice, "status")) == [("halted", None), ("budget", None)]
 
 
 def test_a_stale_window_of_a_version_that_serves_is_told_of(apprentice: Apprentice) -> None:

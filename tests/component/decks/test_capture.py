@@ -13,6 +13,7 @@ from autotune_platform.runtime.errors import UnavailableError
 from functions.compatible import chat_api
 from tests.providers.chat_openai import OpenAiChat
 from tests.support.compatible import Compatible
+from tests.support.deck_runs import DeckRuns
 from tests.support.decks import new_deck
 from tests.support.imports import Imports
 from tests.support.lambdas import Answer, LambdaContext, handler
@@ -171,6 +172,56 @@ def test_a_prompt_is_compared_as_it_was_asked_and_kept_as_it_was_redacted(
     assert "@" not in json.dumps(found["request"])
 
 
+@pytest.mark.parametrize(
+    ("prompt", "is_usable"),
+    [("You answer {{who}} at help@shop.example.", True), ("You are {{who}}@shop.example.", False)],
+)
+def test_calls_whose_literal_text_is_redacted_can_be_answered_under_another_prompt(
+    compatible: Compatible, prompt: str, is_usable: bool
+) -> None:
+    runs = DeckRuns(compatible.ledger, systemPrompt=prompt, holdoutShare=1)
+    deck_id = runs.deck_id
+    set_capture(compatible, redactions=[r"\w+@\S+\.\w+"])
+    for name in ("Ann", "Bob"):
+        asked = _system(prompt.replace("{{who}}", name))
+        ask(compatible, messages=[asked, {"role": "user", "content": "Hi"}])
+    capture(handed_over())
+    found = samples(compatible, deck_id)
+    assert ["[redacted]" in json.dumps(one["request"]) for one in found] == [True, True]
+    assert all("values" not in one for one in found)
+    # Who is answered is part of the input: so each is a group of their own, where that is kept.
+    assert len({one["groupKey"] for one in found}) == (2 if is_usable else 1)
+
+    call = compatible.ledger.platform.call
+    generator = {
+        "connectionId": runs.connection_id,
+        "model": MODEL,
+        "params": {"maxTokens": 50, "temperature": 0},
+    }
+    body = {"systemPrompt": f"{prompt} Be brief.", "generator": generator}
+    made = call("POST", f"/api/v1/decks/{deck_id}/prompt-edits", body)
+    path = f"/api/v1/decks/{deck_id}/prompt-edits/{made.json['edit']['id']}"
+    price = call("POST", f"{path}/estimate", {})
+    if not is_usable:
+        assert price.status == 409
+        assert "redactions" in price.json["detail"]
+        return
+    estimate = price.json["estimate"]
+    assert (estimate["samples"], estimate["unusable"]) == (2, 0)
+    started = call("POST", f"{path}/generate", {})
+    assert started.status == 202, started.text
+    run = runs.finish(runs.read(started.json["edit"]["runId"]))
+    assert run["counts"]["scored"] == 4
+    systems = {
+        one["request"]["messages"][0]["content"]
+        for one in samples(compatible, deck_id)
+        if one["deckVersion"] == 2
+    }
+    assert systems == {
+        f"You answer {who} at help@shop.example. Be brief." for who in ("Ann", "Bob")
+    }
+
+
 def test_a_deck_made_of_a_redacted_prompt_has_the_calls_that_are_redacted_to_it(
     compatible: Compatible,
 ) -> None:
@@ -185,6 +236,33 @@ def test_a_deck_made_of_a_redacted_prompt_has_the_calls_that_are_redacted_to_it(
 
 def _system(text: str) -> dict[str, str]:
     return {"role": "system", "content": text}
+
+
+def test_calls_with_the_same_value_of_a_metadata_name_are_one_group(
+    compatible: Compatible,
+) -> None:
+    deck_id = deck(compatible)
+    set_capture(
+        compatible,
+        redactions=[r"\S+@\S+"],
+        metadataNames=["customer"],
+        groupBy="customer",
+    )
+    who = ["acme", "acme", "ann@a.example", "ann@a.example", "bob@a.example", "x" * 300, "", None]
+    for place, customer in enumerate(who):
+        metadata = {} if customer is None else {"metadata": {"customer": customer}}
+        ask(compatible, user=f"Question {place}", **metadata)
+    capture(handed_over())
+    found = {one["request"]["messages"][1]["content"]: one for one in samples(compatible, deck_id)}
+    groups = [found[f"Question {place}"]["groupKey"] for place in range(len(who))]
+    assert groups[0] == groups[1]
+    assert groups[2] == groups[3]
+    assert len(set(groups)) == 6
+    assert "@" not in json.dumps(list(found.values()))
+    given = {"input": "Other", "output": "Yes", "groupKey": "acme"}
+    path = f"/api/v1/decks/{deck_id}/samples"
+    added = compatible.ledger.platform.call("POST", path, {"samples": [given]}).json["samples"]
+    assert added[0]["groupKey"] == groups[0], "as of samples that are given the value"
 
 
 def test_what_is_redacted_reaches_no_sample(compatible: Compatible) -> None:
@@ -214,6 +292,7 @@ def test_what_is_redacted_reaches_no_sample(compatible: Compatible) -> None:
     ("fields", "field"),
     [
         ({"redactions": ["("]}, "redactions[0]"),
+        ({"metadataNames": ["a"], "groupBy": "b"}, "groupBy"),
         ({"redactions": ["a", "(?=a)"]}, "redactions[1]"),
         ({"redactions": ["a*"]}, "redactions[0]"),
         ({"redactions": ["((a{1,900}){1,900})"]}, "redactions[0]"),

@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from autotune_platform.decks.labels import disagreements, patterns
+from autotune_platform.decks.labels import disagreements
 from autotune_platform.decks.labels.repository import LabelRepository
 from autotune_platform.statistics.intervals import kappa_with_interval
 from tests.support.deck_labels import LabelledDeck
@@ -246,7 +246,7 @@ def test_patterns_name_what_the_judge_gets_wrong_on_the_development_half_alone(
     significant = [one for one in found["cells"] if one["significant"]]
     assert all(one["score"] - one["truth"] == 1 for one in significant)
 
-    monkeypatch.setattr(patterns, "development", list)
+    monkeypatch.setattr(disagreements, "development", list)
     without_the_filter(monkeypatch)
     assert deck.get("patterns")["patterns"]["n"] == len(ids), "the guard is the split"
 

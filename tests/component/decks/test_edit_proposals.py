@@ -7,6 +7,7 @@ import pytest
 
 from autotune_platform.decks.fixing import guarding, proposals, showing
 from autotune_platform.decks.fixing.guarding import READING
+from autotune_platform.decks.labels import disagreements
 from autotune_platform.decks.labels.repository import LabelRepository
 from functions.decks import edits_api
 from tests.judges.layout import judge_prompt
@@ -114,7 +115,8 @@ def test_a_model_finds_what_is_wrong_and_sees_nothing_that_is_held_out(
     assert sum(one["costNanoUsd"] for one in rows) == found["costNanoUsd"]
 
     # The guard is the split: without it the search finds what is held out.
-    monkeypatch.setattr(showing, "development", list)
+    for module in (showing, disagreements):
+        monkeypatch.setattr(module, "development", list)
     read = LabelRepository.truths
     monkeypatch.setattr(
         LabelRepository, "truths", lambda self, grader_id, split=None: read(self, grader_id)

@@ -11,6 +11,7 @@ from autotune_platform.runtime import clients
 from autotune_platform.storage.table import Table
 from tests.providers.answers import Ask, Reply
 from tests.support.deck_runs import counted, exposure, texts_left
+from tests.support.lambdas import Answer
 from tests.support.ledger import Ledger
 from tests.support.prompt_edits import NEW, OLD, PromptEdits, said_by_ada
 
@@ -321,7 +322,7 @@ def test_an_effect_is_claimed_with_labels_enough_and_each_showing_spends_a_look(
     assert effect["confidence"] == pytest.approx(0.95)
     said = [said_by_ada(one["outputExcerpt"]) for one in arms[0][:labels]]
     assert effect["old"]["mean"]["value"] == pytest.approx(sum(said) / labels)
-    deck.finish(deck.start())
+    deck.judge(edit["id"])
     again = deck.act(edit["id"], "measure").json["edit"]
     assert again["effects"][0]["old"]["unjudged"] == 0
     assert again["effects"][0]["old"]["judged"] == 80 - labels
@@ -354,3 +355,20 @@ def test_an_edit_of_another_version_than_the_current_one_is_not_accepted(ledger:
     assert deck.act(edit["id"], "generate").status == 409
     listed = deck.platform.call("GET", f"{deck.path}/prompt-edits").json["edits"]
     assert [one["id"] for one in listed] == [edit["id"]]
+
+
+def test_a_deck_is_not_pointed_at_a_prompt_that_an_edit_tries(ledger: Ledger) -> None:
+    deck = PromptEdits(ledger, samples=1)
+    edit = deck.propose()
+
+    def point(version: int) -> Answer:
+        return deck.platform.call("PATCH", deck.path, {"version": version})
+
+    refused = point(2)
+    assert (refused.status, "accept the edit" in refused.json["detail"]) == (409, True)
+    assert edit["id"] in refused.json["detail"]
+    assert deck.platform.call("GET", deck.path).json["deck"]["version"] == 1
+    assert deck.platform.call("PATCH", deck.path, {"name": "other"}).status == 200
+    assert deck.act(edit["id"], "accept", consent=True).status == 200
+    # Once that is decided, the versions are as any others.
+    assert [point(version).status for version in (1, 2)] == [200, 200]

@@ -188,3 +188,26 @@ def test_a_deck_is_a_panel_of_all_that_it_publishes(deck: PublishedDeck) -> None
     for place in range(9):
         deck.publish(deck.add_grader(name=f"further {place}"))
     assert "at most 10" in task(409).json["detail"]
+
+
+def test_twenty_samples_of_the_current_prompt_check_a_model_that_follows(ledger: Ledger) -> None:
+    deck = PublishedDeck(ledger)
+    grader_id = deck.add_grader()
+    for prompt in ("Answer in verse.", None):
+        start = len(deck.sample_ids)
+        deck.add_levels(63)
+        deck.label(grader_id, since=start)
+        deck.finish(deck.start())
+        if prompt:
+            new = deck.platform.call("POST", f"{deck.path}/versions", {"systemPrompt": prompt})
+            assert new.status == 201, new.text
+    assert deck.publish(grader_id)["calibration"]["n"] == 63
+    deck.model = "small-2027"
+    run = deck.finish(deck.start(repeat=True))
+    assert run["counts"]["scored"] == 20
+    checked = deck.publish(grader_id)
+    assert checked["uncalibratedBecause"] is None
+    assert (checked["calibration"]["model"], checked["calibration"]["n"]) == ("small-2027", 20)
+    # All labelled samples are those of the current prompt, or of another one that is named.
+    assert deck.estimate(labelled=True, repeat=True)["samples"] == 63
+    assert deck.estimate(labelled=True, repeat=True, deckVersion=1)["samples"] == 63

@@ -57,7 +57,7 @@ def test_an_edit_of_the_prompt_is_not_measured_without_them(ledger: Ledger) -> N
     deck = PromptEdits(ledger, samples=60)
     edit = deck.propose()
     deck.generate(edit["id"])
-    deck.finish(deck.start())
+    deck.judge(edit["id"])
     path = f"{deck.path}/graders/{deck.grader_id}"
     seen = deck.platform.call("GET", f"{path}/results", query={"limit": 100}).json["results"]
     made = deck.generated()

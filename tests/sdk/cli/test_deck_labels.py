@@ -124,3 +124,47 @@ def test_exported_labels_are_taken_in_as_they_are(run, deck, levels, write_jsonl
     mixed = run("decks", "label", deck.id, other, write_jsonl(both))
     assert mixed.exit_code == exit_codes.USAGE
     assert "graderId: labels of one grader" in mixed.stderr
+
+
+def test_labels_are_carried_to_another_deck_by_external_ids(run, write_jsonl, api):
+    decks = [LabelledDeck(api.platform, name=name) for name in ("one", "other")]
+    names = [f"ticket {place}" for place in range(6)]
+    for deck in decks:
+        samples = [{"input": name, "output": "yes", "externalId": name} for name in names]
+        added = api.platform.call("POST", f"/api/v1/decks/{deck.id}/samples", {"samples": samples})
+        assert added.status == 201, added.text
+    one, other = decks
+    lines = [{"externalId": name, "score": place - 2} for place, name in enumerate(names)]
+    labelled = run(
+        "decks", "label", one.id, one.grader_id, write_jsonl(lines), "--rater", "ada", "--drawn"
+    )
+    assert (labelled.exit_code, labelled.stderr) == (0, "6 stored, 0 there already, 0 rejected\n")
+    exported = run("decks", "labels", "export", one.id).json_lines
+    assert {one["externalId"]: one["truth"]["score"] for one in exported} == {
+        name: place - 2 for place, name in enumerate(names)
+    }
+    carried = run("decks", "label", other.id, other.grader_id, write_jsonl(exported))
+    assert (carried.exit_code, carried.stderr) == (0, "6 stored, 0 there already, 0 rejected\n")
+    there = run("decks", "labels", "export", other.id).json_lines
+    said = [
+        [(one["externalId"], one["truth"]["score"], one["truth"]["selection"]) for one in labels]
+        for labels in (exported, there)
+    ]
+    assert sorted(said[0]) == sorted(said[1])
+    again = run("decks", "label", one.id, one.grader_id, write_jsonl(exported))
+    assert again.stderr == "0 stored, 6 there already, 0 rejected\n"
+
+
+def test_a_line_names_one_sample_by_one_id(run, deck, write_jsonl):
+    first = next(iter(deck.samples))
+    lines = [{"sampleId": first, "externalId": "a", "score": 1}, {"score": 1}]
+    wrong = run("decks", "label", deck.id, deck.grader_id, write_jsonl(lines))
+    assert wrong.exit_code == exit_codes.USAGE
+    assert wrong.stderr.count("either sampleId or externalId") == 2
+    answer = deck.upload([*lines, {"externalId": "a", "score": 1}, {"sampleId": first, "score": 1}])
+    assert answer.json["accepted"] == 1
+    assert [(one["line"], one["field"]) for one in answer.json["rejected"]] == [
+        (1, "line"),
+        (2, "line"),
+        (3, "externalId"),
+    ]

@@ -19,7 +19,7 @@ def test_a_prompt_is_proposed_generated_measured_and_accepted(api, run, tmp_path
         assert "2 inputs, 4 responses to pay, 0 there, 0 inputs left out" in started.stderr
         assert "generating" in started.stdout
         deck.finish(deck.read(deck.edit(edit["id"])["runId"]))
-        deck.finish(deck.start())
+        deck.judge(edit["id"])
         measured = run(*of, "measure", *ids)
         assert "insufficient" in measured.stdout, measured.stderr
         assert "before: few labels, after: few labels" in measured.stdout

@@ -237,16 +237,16 @@ def test_a_timeout_that_is_none_is_refused(client, timeout):
 @pytest.mark.parametrize("kind", [AutotuneClient, AsyncAutotuneClient])
 def test_every_method_of_every_resource_takes_timeout_and_extra_headers(kind):
     client = kind(base_url="http://a.example", api_key="key_1.cafe")
-    parts = [name for name in dir(client) if hasattr(getattr(client, name), "run")]
+    parts = [name for name in dir(client) if hasattr(getattr(client, name), "list_method")]
     assert len(parts) == 18
     resources = [getattr(client, name) for name in parts]
     methods = 0
     for resource in resources:
-        for name in sorted(set(dir(resource)) - {"run", "method", "list_method"}):
+        for name in sorted(set(dir(resource)) - {"carry_out", "method", "list_method"}):
             if name.startswith("_"):
                 continue
             member = getattr(resource, name)
-            if hasattr(member, "run"):  # a resource within a resource
+            if hasattr(member, "list_method"):  # a resource within a resource
                 resources.append(member)
                 continue
             methods += 1

@@ -213,6 +213,15 @@ ROUTES: Mapping[tuple[str, str], Rule] = {
     ("GET", "/api/v1/apprentice/tasks/<task_name>/configurations/<version>"): Grant(
         "apprentice", "read"
     ),
+    ("POST", "/api/v1/apprentice/tasks/<task_name>/versions"): Grant("apprentice", "update"),
+    ("GET", "/api/v1/apprentice/tasks/<task_name>/versions"): Grant("apprentice", "read"),
+    ("GET", "/api/v1/apprentice/tasks/<task_name>/versions/<version>"): Grant("apprentice", "read"),
+    ("POST", "/api/v1/apprentice/tasks/<task_name>/versions/<version>/promote"): Grant(
+        "apprentice", "update"
+    ),
+    ("POST", "/api/v1/apprentice/tasks/<task_name>/versions/<version>/retire"): Grant(
+        "apprentice", "update"
+    ),
     # An answer is paid for; which way a run went is for whoever reads tasks.
     ("POST", "/api/v1/apprentice/tasks/<task_name>/runs"): Grant("apprentice", "create"),
     ("GET", "/api/v1/apprentice/tasks/<task_name>/runs"): Grant("apprentice", "read"),

@@ -16,6 +16,8 @@ from autotune.protocol.deck_rubrics import (
 from autotune.protocol.deck_samples import SampleCollection, Split
 from autotune.protocol.decks import DeckStatus
 from autotune.protocol.levels import Calibration, LevelsRubric
+from autotune_platform.judging.rubric.conversations import SampleTexts as ReadTexts
+from autotune_platform.judging.rubric.conversations import sample_texts
 from autotune_platform.runtime.frozen_model import FrozenModel
 from autotune_platform.storage.registry import Entity
 
@@ -71,7 +73,11 @@ class DeletedGrader(FrozenModel):
 
 
 class DeckVersion(FrozenModel):
-    """One version of a deck's system prompt; it never changes."""
+    """One version of a deck's system prompt; it never changes.
+
+    Attributes:
+        prompt_edit_id: the edit that tries its prompt.
+    """
 
     organization_id: str
     deck_id: str
@@ -80,6 +86,7 @@ class DeckVersion(FrozenModel):
     prompt_hash: str
     placeholders: list[str]
     parent: int | None = None
+    prompt_edit_id: str | None = None
     note: str
     author: str
     created_at: datetime
@@ -256,11 +263,21 @@ class Sample(Entity):
 
 
 class SampleTexts(FrozenModel):
-    """A sample's request and response, and what the caller said of them."""
+    """A sample's request and response, and what the caller said of them.
+
+    Attributes:
+        values: what stands in the request for the placeholders of the prompt, by name, where
+            redacting has changed literal text of it: it cannot be found by the prompt any more.
+    """
 
     request: dict[str, Any]
     response: dict[str, Any]
     metadata: dict[str, Any]
+    values: dict[str, str] | None = None
+
+    def read(self) -> ReadTexts:
+        """Return the texts as judges read them."""
+        return sample_texts(self.request, self.response).model_copy(update={"values": self.values})
 
 
 class WholeSample(FrozenModel):

@@ -10,6 +10,7 @@ from autotune_platform.decks.models import Deck, Sample, SampleTexts, WholeSampl
 from autotune_platform.decks.splitting import group_of, split_of
 from autotune_platform.judging.rubric.conversations import sample_texts
 from autotune_platform.judging.rubric.level_prompts import judged_bytes
+from autotune_platform.judging.rubric.system_prompts import named_values
 
 EXCERPT_CHARACTERS = 200
 
@@ -22,6 +23,7 @@ class SampleOrigin:
         sample_id: follows from the request, so that a repeat makes the same.
         deck_version: the version of its deck whose prompt it has, and ``prompt`` that prompt.
         expires_at: when it is erased; None for never.
+        kept_prompt: that prompt as the sample has it, where redacting has changed literal text.
     """
 
     sample_id: str
@@ -30,6 +32,7 @@ class SampleOrigin:
     collection: SampleCollection
     created_at: datetime
     expires_at: datetime | None = None
+    kept_prompt: str | None = None
 
 
 def made_sample(
@@ -37,7 +40,10 @@ def made_sample(
 ) -> WholeSample:
     """Return what is stored of a sample of a deck."""
     group_key = group_of(
-        deck.organization_id, conversation, given=given.group_key, prompt=origin.prompt
+        deck.organization_id,
+        conversation,
+        given=given.group_key,
+        prompt=origin.kept_prompt or origin.prompt,
     )
     sample = Sample(
         id=origin.sample_id,
@@ -64,8 +70,15 @@ def made_sample(
         request=dict(conversation.request),
         response=dict(conversation.response),
         metadata=given.metadata,
+        values=_values(origin, conversation),
     )
     return WholeSample(sample=sample, texts=texts)
+
+
+def _values(origin: SampleOrigin, conversation: Conversation) -> dict[str, str] | None:
+    if origin.kept_prompt is None or conversation.instructions is None:
+        return None
+    return named_values(origin.kept_prompt, conversation.instructions)
 
 
 def _content_hash(organization_id: str, conversation: Conversation) -> str:

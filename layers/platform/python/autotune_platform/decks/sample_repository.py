@@ -68,7 +68,8 @@ class PackedSample(NamedTuple):
 def packed(whole: WholeSample) -> PackedSample:
     """Return a sample with its texts as they are stored."""
     texts = whole.texts
-    body = pack([texts.request, texts.response, texts.metadata])
+    kept = [texts.request, texts.response, texts.metadata]
+    body = pack(kept if texts.values is None else [*kept, texts.values])
     sample = whole.sample.model_copy(update={"has_object": outgrows_item(body)})
     return PackedSample(sample, body, content_digest(whole) if sample.external_id else "")
 
@@ -142,9 +143,16 @@ class SampleRepository:
             if body is None:
                 body = self._read_object(sample)
             if body is not None:
-                request, response, metadata = unpack(body)
-                texts = SampleTexts(request=request, response=response, metadata=metadata)
-                yield sample, texts
+                request, response, metadata, *values = unpack(body)
+                yield (
+                    sample,
+                    SampleTexts(
+                        request=request,
+                        response=response,
+                        metadata=metadata,
+                        values=values[0] if values else None,
+                    ),
+                )
 
     def page(
         self,

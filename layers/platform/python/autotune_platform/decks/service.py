@@ -1,6 +1,7 @@
 """Making, reading and changing decks and their versions."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from autotune.protocol.decks import (
     CreateDeckRequest,
@@ -35,15 +36,23 @@ from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.retry import BUSY
 from autotune_platform.storage.transactions import Write
 
+if TYPE_CHECKING:
+    from autotune_platform.decks.prompting.repository import PromptEditRepository
+
 _ATTEMPTS = 8
 
 
 @part
 class DeckService:
-    """Keeps an organisation's decks."""
+    """Keeps an organisation's decks.
+
+    Args:
+        made_prompt_edits: returns what reads edits of system prompts, which few requests need.
+    """
 
     repository: DeckRepository
     figures: FiguresRepository
+    made_prompt_edits: "Callable[[], PromptEditRepository]"
     clock: Clock = SYSTEM_CLOCK
 
     def create(
@@ -119,15 +128,32 @@ class DeckService:
         Raises:
             NotFoundError: there is none, or it is another organisation's.
             InvalidRequestError: it has no such version.
-            ConflictError: the deck changed at the same time.
+            ConflictError: the version is of an edit that is not decided, or the deck changed at the
+                same time.
         """
         before = self.require(caller, deck_id)
         if request.version is not None and request.version > before.versions:
             raise InvalidRequestError.of_field("version", f"at most {before.versions}, the latest")
+        if request.version is not None:
+            self._require_decided(deck_id, request.version)
         changes = {name: value for name, value in request if value is not None}
         after = self._changed(before, changes)
         self._store(before, after)
         return self._whole(after)
+
+    def _require_decided(self, deck_id: str, version: int) -> None:
+        """Require that a version is not one that an edit is trying.
+
+        Raises:
+            ConflictError: it is: an edit says what it changes, and accepting it points here.
+        """
+        found = self.repository.version(deck_id, version)
+        edit_id = None if found is None else found.prompt_edit_id
+        if edit_id is not None and self.made_prompt_edits().undecided(deck_id, [edit_id]):
+            raise ConflictError(
+                f"version {version} is of prompt edit {edit_id}, which is not decided; accept the "
+                "edit to make it the current one"
+            )
 
     def take_up(self, caller: Caller, deck_id: str) -> None:
         """Make a deck active that is a draft; any other stays as it is.
@@ -189,9 +215,9 @@ class DeckService:
         return version
 
     def add_candidate(
-        self, caller: Caller, deck: Deck, prompt: str, note: str, *others: Write
+        self, caller: Caller, deck: Deck, prompt: str, note: str, *others: Write, edit_id: str
     ) -> None:
-        """Add a version that is not the current one, with other items; or nothing.
+        """Add a version that an edit tries, not the current one, with other items; or nothing.
 
         Raises:
             InvalidRequestError: the prompt has too many placeholders.
@@ -201,6 +227,7 @@ class DeckService:
         require_room(deck.versions, of="deck")
         number = deck.versions + 1
         version = self._version(caller, deck, number, prompt, note, parent=deck.version)
+        version = version.model_copy(update={"prompt_edit_id": edit_id})
         after = self._changed(deck, {"versions": number})
         if not self.repository.change(deck, after, version=version, others=others):
             raise _changed_meanwhile(deck)

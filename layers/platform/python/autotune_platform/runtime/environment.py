@@ -362,16 +362,15 @@ class ApprenticeWorkEnvironment(ApprenticeEnvironment, ConnectionEnvironment):
     run_queue_url: str
 
 
-class ApprenticeReportsEnvironment(ApprenticeEnvironment):
-    """For the function that tells where tasks stand."""
-
-    budgets_table: str
-
-
 class FoldingEnvironment(Environment):
-    """For the function that counts runs of the apprentice."""
+    """For the functions that count runs of the apprentice.
+
+    Attributes:
+        run_queue_url: where ids of runs go whose answer is to be checked.
+    """
 
     apprentice_table: str
+    run_queue_url: str
 
 
 class LedgerWorkEnvironment(ConnectionEnvironment):
@@ -383,5 +382,6 @@ class LedgerWorkEnvironment(ConnectionEnvironment):
 class LedgerSweepEnvironment(LedgerEnvironment):
     """For the function that starts batches, and ends calls and imports that were lost."""
 
+    apprentice_table: str
     submit_llm_batch_arn: str
     import_llm_requests_arn: str

@@ -21,13 +21,13 @@ class Drift:
     Attributes:
         n: Fresh labels.
         hits: Of them off by at most one.
-        predicted: Share of hits that the calibration predicts at these levels.
+        predicted: Share of hits that the calibration predicts at these levels; None without labels.
         probability: How likely so few hits, or fewer, are; None below 20 labels.
     """
 
     n: int
     hits: int
-    predicted: float
+    predicted: float | None
     probability: float | None
 
     @property
@@ -48,6 +48,8 @@ def drift(confidence: Callable[[int], float], pairs: Sequence[tuple[int, int]]) 
     """
     n = len(pairs)
     hits = sum(abs(label - judged) <= HIT for label, judged in pairs)
-    predicted = sum(confidence(judged) for _, judged in pairs) / n if n else 0.5
+    if not n:
+        return Drift(n, hits, predicted=None, probability=None)
+    predicted = sum(confidence(judged) for _, judged in pairs) / n
     is_enough = n >= DRIFT_LABELS
     return Drift(n, hits, predicted, binomial_cdf(hits, n, predicted) if is_enough else None)

@@ -9,6 +9,8 @@ from autotune_platform.apprentice.folding.repository import EvidenceRepository
 from autotune_platform.apprentice.local.clients import BackendClients
 from autotune_platform.apprentice.local.exchanging import ModelServers
 from autotune_platform.apprentice.local.sagemaker import EndpointInvocations
+from autotune_platform.apprentice.versions.repository import VersionRepository
+from autotune_platform.apprentice.versions.service import ModelVersions
 from autotune_platform.budgets.task_money import TaskMoney
 from autotune_platform.budgets.uses import MoneyUses
 from autotune_platform.ledger.connection_repository import ConnectionRepository
@@ -56,6 +58,14 @@ class ApprenticeParts(GraderParts, OutboundParts):
     @cached_property
     def model_servers(self) -> ModelServers:
         return ModelServers(self.connections)
+
+    @cached_property
+    def model_versions(self) -> ModelVersions:
+        return ModelVersions(
+            tasks=self.apprentice_tasks,
+            repository=VersionRepository(self.apprentice_table),
+            servers=self.model_servers,
+        )
 
     @cached_property
     def local_clients(self) -> BackendClients:

@@ -12,7 +12,10 @@ from autotune_platform.apprentice.folding.following import (
 from autotune_platform.apprentice.folding.known_tasks import KnownTasks
 from autotune_platform.apprentice.folding.repository import EvidenceRepository
 from autotune_platform.apprentice.folding.service import RunFolding
+from autotune_platform.apprentice.folding.sweeping import RunSweeping
 from autotune_platform.apprentice.folding.tails import Tails
+from autotune_platform.apprentice.runs.handing_over import RunQueue
+from autotune_platform.apprentice.runs.repository import RunRepository
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import FoldingEnvironment
 from autotune_platform.storage.changes import Route, Router
@@ -30,17 +33,45 @@ class FoldingParts:
         return Table(self.environment.apprentice_table, clients.dynamodb())
 
     @cached_property
+    def evidence(self) -> EvidenceRepository:
+        return EvidenceRepository(self.apprentice_table)
+
+    @cached_property
+    def task_repository(self) -> TaskRepository:
+        return TaskRepository(self.apprentice_table)
+
+    @cached_property
+    def run_queue(self) -> RunQueue:
+        return RunQueue(sqs=clients.sqs(), queue_url=self.environment.run_queue_url)
+
+    @cached_property
     def run_folding(self) -> RunFolding:
-        repository = EvidenceRepository(self.apprentice_table)
         return RunFolding(
-            repository=repository,
-            tasks=KnownTasks(TaskRepository(self.apprentice_table), repository),
-            tails=Tails(repository),
+            repository=self.evidence,
+            tasks=KnownTasks(self.task_repository, self.evidence),
+            tails=Tails(self.evidence),
         )
 
     @cached_property
     def run_router(self) -> Router:
         return Router(
-            Route(CHANGED_RUNS, lambda: RunFollowing(folding=self.run_folding)),
+            Route(
+                CHANGED_RUNS,
+                lambda: RunFollowing(folding=self.run_folding, queue=self.run_queue),
+            ),
             Route(CHANGED_RULES, lambda: RuleFollowing(folding=self.run_folding)),
+        )
+
+
+class RunSweepParts(FoldingParts):
+    """What looks after runs that nobody works on any more."""
+
+    @cached_property
+    def run_sweeping(self) -> RunSweeping:
+        return RunSweeping(
+            repository=self.evidence,
+            tasks=self.task_repository,
+            runs=RunRepository(self.apprentice_table),
+            folding=self.run_folding,
+            queue=self.run_queue,
         )

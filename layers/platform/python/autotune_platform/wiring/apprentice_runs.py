@@ -4,6 +4,8 @@ from functools import cached_property
 
 from autotune_platform.apprentice.configuration.repository import TaskRepository
 from autotune_platform.apprentice.folding.repository import EvidenceRepository
+from autotune_platform.apprentice.runs.additional import AdditionalAsking
+from autotune_platform.apprentice.runs.asking_graders import GraderScores
 from autotune_platform.apprentice.runs.handing_over import RunQueue, RunWorker
 from autotune_platform.apprentice.runs.locally import LocalAsking
 from autotune_platform.apprentice.runs.reading import RunAnswers, RunReading
@@ -13,6 +15,7 @@ from autotune_platform.apprentice.runs.running import Runner
 from autotune_platform.apprentice.runs.starting import RunStarting
 from autotune_platform.apprentice.runs.working import RunWork
 from autotune_platform.apprentice.standing import Standings
+from autotune_platform.budgets.permits import Permits
 from autotune_platform.budgets.repository import BudgetRepository
 from autotune_platform.budgets.slots import Slots
 from autotune_platform.budgets.waiting import WaitingShares
@@ -26,6 +29,7 @@ from autotune_platform.runtime.environment import (
 )
 from autotune_platform.wiring.access import ApiParts
 from autotune_platform.wiring.apprentice import ApprenticeParts
+from autotune_platform.wiring.gateway import GatewayParts
 from autotune_platform.wiring.ledger import LedgerParts
 from autotune_platform.wiring.model_calls import ModelCallParts
 
@@ -92,10 +96,14 @@ class ApprenticeRunApiParts(ApiParts, ApprenticeRunParts):
         return WaitingShares(slots=slots, of="apprentice_runs")
 
 
-class ApprenticeWorkParts(ApprenticeRunParts, ModelCallParts):
+class ApprenticeWorkParts(ApprenticeRunParts, ModelCallParts, GatewayParts):
     """What has models answer, with the keys of connections."""
 
     environment: ApprenticeWorkEnvironment
+
+    @cached_property
+    def usable_connections(self) -> UsableConnections:
+        return UsableConnections(repository=ConnectionRepository(self.registry_table))
 
     @cached_property
     def runner(self) -> Runner:
@@ -106,11 +114,21 @@ class ApprenticeWorkParts(ApprenticeRunParts, ModelCallParts):
             remote=RemoteAsking(
                 calls=self.ledger_calls,
                 runs=self.apprentice_run_repository,
-                connections=UsableConnections(repository=ConnectionRepository(self.registry_table)),
+                connections=self.usable_connections,
             ),
             local=LocalAsking(clients=self.local_clients),
             answers=self.run_answers,
             rows=self.row_answers,
+            additional=AdditionalAsking(
+                calls=self.ledger_calls,
+                runs=self.apprentice_run_repository,
+                connections=self.usable_connections,
+            ),
+            graders=GraderScores(
+                graders=self.graders,
+                gateway=self.gateway,
+                permits=Permits(budgets=BudgetRepository(self.budgets_table)),
+            ),
         )
 
     @cached_property

@@ -48,7 +48,10 @@ class DeckEditWorkParts(DeckRunParts, LabelParts):
     @cached_property
     def edit_showing(self) -> EditShowing:
         return EditShowing(
-            labels=self.labels, results=self.judge_results, samples=self.sample_repository
+            labels=self.labels,
+            results=self.judge_results,
+            pool=self.sample_pool,
+            samples=self.sample_repository,
         )
 
     @cached_property
@@ -88,7 +91,7 @@ class DeckEditWorkParts(DeckRunParts, LabelParts):
     def edit_measuring(self) -> "EditMeasuring":
         from autotune_platform.decks.fixing.measuring import EditMeasuring  # noqa: PLC0415
 
-        return EditMeasuring(labels=self.labels, results=self.judge_results)
+        return EditMeasuring(truths=self.prompt_truths, results=self.judge_results)
 
     @cached_property
     def edit_settling(self) -> "EditSettling":

@@ -2,6 +2,7 @@
 
 from functools import cached_property
 
+from autotune_platform.decks.external_ids import ExternalIds
 from autotune_platform.decks.grader_repository import DeckGraderRepository
 from autotune_platform.decks.labels.adjudicating import AdjudicationService
 from autotune_platform.decks.labels.drifting import DriftWatch
@@ -15,8 +16,11 @@ from autotune_platform.decks.labels.of_prompt import PromptSamples
 from autotune_platform.decks.labels.offering import LabelOffers
 from autotune_platform.decks.labels.pool import SamplePool
 from autotune_platform.decks.labels.progress import LabelProgress
+from autotune_platform.decks.labels.prompt_truths import PromptTruths
+from autotune_platform.decks.labels.rateable import RateableSamples
 from autotune_platform.decks.labels.rating import RatingService
 from autotune_platform.decks.labels.results import JudgeResults
+from autotune_platform.decks.prompting.repository import PromptEditRepository
 from autotune_platform.decks.repository import DeckRepository
 from autotune_platform.decks.results import ResultRepository
 from autotune_platform.wiring.access import ApiParts
@@ -44,6 +48,10 @@ class LabelParts(DeckParts):
         return PromptSamples(decks=DeckRepository(self.decks_table), pool=self.sample_pool)
 
     @cached_property
+    def prompt_truths(self) -> PromptTruths:
+        return PromptTruths(labels=self.labels, of_prompt=self.prompt_samples)
+
+    @cached_property
     def sample_pool(self) -> SamplePool:
         return SamplePool(self.decks_table)
 
@@ -67,6 +75,7 @@ class DeckFeedbackParts(ApiParts, LabelParts, SampleParts):
         return RatingImport(
             graders=self.labelled_graders,
             samples=self.sample_pool,
+            external_ids=ExternalIds(self.decks_table),
             labels=self.labels,
             watch=self.drift_watch,
         )
@@ -87,6 +96,7 @@ class DeckFeedbackParts(ApiParts, LabelParts, SampleParts):
         return LabelExport(
             graders=self.labelled_graders,
             labels=self.labels,
+            pool=self.sample_pool,
             results=self.judge_results,
             held_out=self.held_out,
         )
@@ -96,15 +106,20 @@ class DeckFeedbackParts(ApiParts, LabelParts, SampleParts):
         return LabelInbox(
             graders=self.labelled_graders,
             pool=self.sample_pool,
+            rateable=self.rateable_samples,
             samples=self.sample_repository,
             labels=self.labels,
             hands=HandStore(self.decks_table),
         )
 
     @cached_property
+    def rateable_samples(self) -> RateableSamples:
+        return RateableSamples(pool=self.sample_pool, edits=PromptEditRepository(self.decks_table))
+
+    @cached_property
     def label_progress(self) -> LabelProgress:
         return LabelProgress(
-            graders=self.labelled_graders, pool=self.sample_pool, labels=self.labels
+            graders=self.labelled_graders, rateable=self.rateable_samples, labels=self.labels
         )
 
     @cached_property

@@ -6,6 +6,9 @@ from autotune_platform.budgets.repository import BudgetRepository
 from autotune_platform.budgets.slots import Slots
 from autotune_platform.budgets.waiting import WaitingShares
 from autotune_platform.decks.grader_repository import DeckGraderRepository
+from autotune_platform.decks.labels.of_prompt import PromptSamples
+from autotune_platform.decks.labels.pool import SamplePool
+from autotune_platform.decks.labels.prompt_truths import PromptTruths
 from autotune_platform.decks.prompting.asking import GenerationAsking
 from autotune_platform.decks.prompting.collecting import GenerationCollecting, GenerationPairs
 from autotune_platform.decks.prompting.repository import PromptEditRepository
@@ -177,7 +180,13 @@ class DeckRunApiParts(ApiParts, DeckRunParts):
                 graders=self.deck_grader_repository,
                 samples=self.sample_repository,
                 results=self.deck_results_repository,
-                labels=self.labels,
+                truths=PromptTruths(
+                    labels=self.labels,
+                    of_prompt=PromptSamples(
+                        decks=self.deck_repository, pool=SamplePool(self.decks_table)
+                    ),
+                ),
+                edits=PromptEditRepository(self.decks_table),
             ),
             estimating=RunEstimating(results=self.deck_results_repository, orders=self.row_orders),
             orders=self.row_orders,

@@ -2,6 +2,7 @@
 
 from functools import cached_property
 
+from autotune_platform.decks.external_ids import ExternalIds
 from autotune_platform.decks.grader_repository import DeckGraderRepository
 from autotune_platform.decks.labels.graders import LabelledGraders
 from autotune_platform.decks.labels.importing import RatingImport
@@ -21,6 +22,7 @@ class SampleApiParts(ApiParts, SampleParts):
         ratings = RatingImport(
             graders=LabelledGraders(decks=self.decks, graders=graders),
             samples=SamplePool(self.decks_table),
+            external_ids=ExternalIds(self.decks_table),
             labels=self.labels,
             watch=drift_watch(self.decks_table, self.registry_table),
         )

@@ -36,6 +36,7 @@ from autotune_platform.wiring.access import ApiParts, RegistryParts
 from autotune_platform.wiring.tasks import TaskParts
 
 if TYPE_CHECKING:
+    from autotune_platform.decks.prompting.repository import PromptEditRepository
     from autotune_platform.graders.example_erasing import RegisteredExamples
 
 
@@ -50,7 +51,18 @@ class DeckParts(RegistryParts):
 
     @cached_property
     def decks(self) -> DeckService:
-        return DeckService(repository=DeckRepository(self.decks_table), figures=self.deck_figures)
+        def prompt_edits() -> "PromptEditRepository":
+            from autotune_platform.decks.prompting.repository import (  # noqa: PLC0415
+                PromptEditRepository,
+            )
+
+            return PromptEditRepository(self.decks_table)
+
+        return DeckService(
+            repository=DeckRepository(self.decks_table),
+            figures=self.deck_figures,
+            made_prompt_edits=prompt_edits,
+        )
 
     @cached_property
     def deck_figures(self) -> FiguresRepository:

@@ -5,7 +5,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from autotune.cli import apprentice_reports, exit_codes
+from autotune.cli import apprentice_reports, apprentice_runs, apprentice_versions, exit_codes
 from autotune.cli.apprentice_applying import PartlyAppliedError, carry_out, make_plan
 from autotune.cli.deck_reading import text_in
 from autotune.cli.invocation import Columns, Invocation, command, note, page_size
@@ -21,6 +21,7 @@ app = typer.Typer(
     no_args_is_help=True,
     help="Tasks that a paid model answers, until a small one answers them as well.",
 )
+app.add_typer(apprentice_versions.app, name="versions")
 
 _COLUMNS: Columns[ApprenticeTaskSummary] = {
     "NAME": lambda one: one.name,
@@ -106,6 +107,8 @@ def show(
     invocation.show_fields({**fields, **configuration})
 
 
+command(app)(apprentice_runs.run)
+command(app)(apprentice_runs.runs)
 command(app)(apprentice_reports.status)
 command(app)(apprentice_reports.report)
 command(app)(apprentice_reports.estimate)

@@ -17,8 +17,8 @@ from autotune.protocol.apprentice_reports import (
     ApprenticeStatus,
     ApprenticeVersionStanding,
 )
+from autotune.protocol.apprentice_spend import ApprenticeBudgetUse
 from autotune.protocol.limits import MAX_APPRENTICE_REPORT_DAYS
-from autotune.protocol.llm_batches import LlmBudgetUse
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the task.")]
 
@@ -117,7 +117,7 @@ def _tightest(status: ApprenticeStatus) -> str:
     """Return how much of the budget is used that is used most."""
     used = [
         (use.spent_nano_usd + use.reserved_nano_usd) / use.limit_nano_usd
-        for use in status.spend
+        for use in status.spend.periods
         if use.limit_nano_usd
     ]
     return figure(max(used, default=None), _SHARE)
@@ -145,7 +145,7 @@ def _print_status(status: ApprenticeStatus) -> None:
     table.add_row("examples", f"{status.examples} of {status.examples_needed}")
     for version in status.versions:
         table.add_row(f"version {version.number}", _version(version))
-    for use in status.spend:
+    for use in status.spend.periods:
         table.add_row(use.name, _use(use))
     table.add_row(f"saved, {status.savings_days} days", _saved(status.savings))
     console.print(table)
@@ -166,7 +166,7 @@ def _version(one: ApprenticeVersionStanding) -> str:
     return f"{one.stage}; {said}; {one.sampling.rate:.1%} checked ({reason})"
 
 
-def _use(use: LlmBudgetUse) -> str:
+def _use(use: ApprenticeBudgetUse) -> str:
     limit = "no limit" if use.limit_nano_usd is None else f"of {dollars(use.limit_nano_usd)} USD"
     spent, reserved = dollars(use.spent_nano_usd), dollars(use.reserved_nano_usd)
     return f"{spent} spent, {reserved} reserved, {limit}"

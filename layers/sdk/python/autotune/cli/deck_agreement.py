@@ -283,7 +283,9 @@ def _fresh(published: PublishedCalibration | None) -> str | None:
     fresh = published.fresh if published else None
     if fresh is None:
         return None
-    said = f"{fresh.hits} of {fresh.labels} within one level, {fresh.predicted:.0%} predicted"
+    said = "none yet"
+    if fresh.predicted is not None:
+        said = f"{fresh.hits} of {fresh.labels} within one level, {fresh.predicted:.0%} predicted"
     return f"{said}, after {fresh.looks} times twenty" if fresh.looks else said
 
 

@@ -42,6 +42,13 @@ def set_(
             metavar="NAME", help="Keep this label or metadata; may be given several times."
         ),
     ] = None,
+    group_by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="One of --keep: calls with the same value are in one half of their deck.",
+        ),
+    ] = None,
 ) -> None:
     """Capture chat completions, from a minute later on; what is left out is as at first."""
     capture = invocation.client.decks.capture.set(
@@ -50,6 +57,7 @@ def set_(
         retention_days=retention_days,
         redactions=redact or [],
         metadata_names=keep or [],
+        group_by=group_by,
     )
     _show(invocation, capture)
 
@@ -65,6 +73,7 @@ def off(invocation: Invocation) -> None:
         retention_days=before.retention_days,
         redactions=before.redactions,
         metadata_names=before.metadata_names,
+        group_by=before.group_by,
     )
     _show(invocation, capture)
 
@@ -80,5 +89,6 @@ def _show(invocation: Invocation, capture: DeckCapture) -> None:
                 "retentionDays": capture.retention_days,
                 "redactions": "  ".join(capture.redactions) or None,
                 "metadataNames": ", ".join(capture.metadata_names) or None,
+                "groupBy": capture.group_by,
             }
         )

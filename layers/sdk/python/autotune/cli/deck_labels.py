@@ -12,7 +12,7 @@ from autotune.cli.invocation import Columns, Invocation, command, note, page_siz
 from autotune.cli.lines import InvalidLineError, numbered_lines, parse_object
 from autotune.client import InvalidInputError
 from autotune.protocol.deck_feedback import (
-    ImportedFeedback,
+    FeedbackLine,
     RatedHalf,
     RaterProgress,
     Truth,
@@ -62,9 +62,9 @@ def label(
         typer.FileBinaryRead,
         typer.Argument(
             metavar="FILE.jsonl",
-            help="One JSON object a line: sampleId, score (-3 to 3) or doesNotApply, and rater, "
-            "explanation, selection, probability if any; or lines of `autotune decks labels "
-            "export`. - reads stdin.",
+            help="One JSON object a line: sampleId or externalId, score (-3 to 3) or doesNotApply, "
+            "and rater, explanation, selection, probability if any; or lines of `autotune decks "
+            "labels export`, of this deck or one with the same external ids. - reads stdin.",
         ),
     ],
     *,
@@ -241,12 +241,21 @@ def _words_of(line: dict[str, Any], graders: set[Any]) -> list[dict[str, Any]]:
         raise InvalidInputError.at(
             "graderId", "labels of one grader: export them with --grader, or take those lines alone"
         )
-    return [{name: one[name] for name in one if one[name] is not None} for one in ratings]
+    said = [{name: one[name] for name in one if one[name] is not None} for one in ratings]
+    external_id = line.get("externalId")
+    if external_id is None:
+        return said
+    # It names the sample in this deck and in any other that has it.
+    return [{**_without_sample(one), "externalId": external_id} for one in said]
+
+
+def _without_sample(fields: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if name != "sampleId"}
 
 
 def _require_rating(fields: dict[str, Any]) -> None:
     try:
-        ImportedFeedback.model_validate(fields)
+        FeedbackLine.model_validate(fields)
     except ValidationError as error:
         raise InvalidInputError.of(error) from error
 

@@ -74,6 +74,10 @@ class ChosenSamples:
         int | None,
         typer.Option(min=1, help="Only samples that came with this version of the system prompt."),
     ] = None
+    prompt_edit: Annotated[
+        str | None,
+        typer.Option(help="Only responses that were generated for this edit of the prompt."),
+    ] = None
     labelled: Annotated[
         bool,
         typer.Option(
@@ -94,11 +98,14 @@ class ChosenSamples:
         """Return the arguments of ``client.decks.runs.estimate``."""
         require_one(sample=self.sample, split=self.split)
         require_one(sample=self.sample, deck_version=self.deck_version)
+        require_one(sample=self.sample, prompt_edit=self.prompt_edit)
+        require_one(prompt_edit=self.prompt_edit, labelled=self.labelled)
         return {
             "grader_ids": self.grader or None,
             "sample_ids": self.sample or None,
             "split": self.split,
             "deck_version": self.deck_version,
+            "prompt_edit_id": self.prompt_edit,
             "labelled": self.labelled or None,
             "repeat": self.repeat or None,
         }

@@ -117,7 +117,7 @@ class _Sending:
         return first < len(overdue) and overdue[first] < packed.offset + packed.count
 
     def _send(self, packed: PackedRows) -> EnqueuedRequests:
-        return self._invocation.client.llm.run(enqueue_packed(packed, self._key))
+        return self._invocation.client.llm.carry_out(enqueue_packed(packed, self._key))
 
     def _show(self, packed: PackedRows, answer: EnqueuedRequests) -> None:
         numbers = self._rows.line_numbers[packed.offset : packed.offset + packed.count]

@@ -63,6 +63,7 @@ from autotune.protocol.apprentice_tasks import ApprenticeTaskSummary as Apprenti
 from autotune.protocol.apprentice_tasks import (
     PutApprenticeTaskRequest as PutApprenticeTaskRequest,
 )
+from autotune.protocol.apprentice_versions import ApprenticeVersion as ApprenticeVersion
 from autotune.protocol.audit import AuditedCall as AuditedCall
 from autotune.protocol.audit import AuditedDecision as AuditedDecision
 from autotune.protocol.comparison import ModelComparison as ModelComparison

@@ -5,11 +5,22 @@ from autotune.client.apprentice_reports import (
     get_apprentice_report,
     get_apprentice_status,
 )
-from autotune.client.binding import AsyncResource, Method, Resource
+from autotune.client.apprentice_runs import (
+    get_apprentice_run,
+    list_apprentice_runs,
+    run_apprentice,
+)
+from autotune.client.apprentice_versions import ApprenticeVersions, AsyncApprenticeVersions
+from autotune.client.binding import AsyncResource, InnerPart, ListMethod, Method, Resource
 
 
 class ApprenticeMethods:
     """Methods of the apprentice."""
+
+    run = Method(run_apprentice)
+    get_run = Method(get_apprentice_run)
+    runs = ListMethod(list_apprentice_runs)
+    versions = InnerPart(ApprenticeVersions, AsyncApprenticeVersions)
 
     status = Method(get_apprentice_status)
     report = Method(get_apprentice_report)

@@ -66,7 +66,7 @@ class Resource:
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
 
-    def run(self, described: Described[T]) -> T:
+    def carry_out(self, described: Described[T]) -> T:
         """Make one call, or several that lead to one result."""
         return self._runner.carry_out(self._runner.session.course_of(described))
 
@@ -74,7 +74,7 @@ class Resource:
         """Return the method that runs what ``describe`` returns."""
 
         def method(*args: P.args, **kwargs: P.kwargs) -> T:
-            return self.run(describe(*args, **kwargs))
+            return self.carry_out(describe(*args, **kwargs))
 
         return method
 
@@ -83,10 +83,10 @@ class Resource:
 
         def method(*args: P.args, **kwargs: P.kwargs) -> Iterator[T]:
             page = describe(*args, **kwargs)
-            items, cursor = self.run(page(None))
+            items, cursor = self.carry_out(page(None))
             yield from items
             while cursor is not None:
-                items, cursor = self.run(page(cursor))
+                items, cursor = self.carry_out(page(cursor))
                 yield from items
 
         return method
@@ -98,7 +98,7 @@ class AsyncResource:
     def __init__(self, runner: AsyncRunner) -> None:
         self._runner = runner
 
-    async def run(self, described: Described[T]) -> T:
+    async def carry_out(self, described: Described[T]) -> T:
         """Make one call, or several that lead to one result."""
         return await self._runner.carry_out(self._runner.session.course_of(described))
 
@@ -106,7 +106,7 @@ class AsyncResource:
         """Return the coroutine method that runs what ``describe`` returns."""
 
         async def method(*args: P.args, **kwargs: P.kwargs) -> T:
-            return await self.run(describe(*args, **kwargs))
+            return await self.carry_out(describe(*args, **kwargs))
 
         return method
 
@@ -115,11 +115,11 @@ class AsyncResource:
 
         async def method(*args: P.args, **kwargs: P.kwargs) -> AsyncIterator[T]:
             page = describe(*args, **kwargs)
-            items, cursor = await self.run(page(None))
+            items, cursor = await self.carry_out(page(None))
             for item in items:
                 yield item
             while cursor is not None:
-                items, cursor = await self.run(page(cursor))
+                items, cursor = await self.carry_out(page(cursor))
                 for item in items:
                     yield item
 

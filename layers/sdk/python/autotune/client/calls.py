@@ -106,6 +106,7 @@ def call(
     query: Mapping[str, str | None] | None = None,
     body: RequestModel | bytes = b"",
     wait: int = 0,
+    most_wait: int = MAX_WAIT_SECONDS,
     idempotency_key: str | None = None,
     is_idempotent: bool = False,
     **options: Unpack[CallOptions],
@@ -114,12 +115,13 @@ def call(
 
     Args:
         wait: seconds that the server may hold the request, 0 to 20.
+        most_wait: the longest, where the path takes another.
 
     Raises:
         InvalidInputError: a segment is empty, or an argument is out of its range.
     """
-    if not 0 <= wait <= MAX_WAIT_SECONDS:
-        raise InvalidInputError.at("wait", f"0 to {MAX_WAIT_SECONDS} seconds")
+    if not 0 <= wait <= most_wait:
+        raise InvalidInputError.at("wait", f"0 to {most_wait} seconds")
     if not all(segments):  # an empty one would turn one thing into the list of all
         raise InvalidInputError.at("id", "a non-empty id")
     parameters = {**(query or {}), "wait": str(wait) if wait else None}

@@ -225,7 +225,7 @@ class Completions(CompletionMethods, Resource):
 
     def _submit(self, batch: PackedBatch, key: str, options: CallOptions) -> SubmittedBatch:
         with _named(batch):
-            return self.run(submit_batch(batch, submission_key=key, **options))
+            return self.carry_out(submit_batch(batch, submission_key=key, **options))
 
 
 class AsyncCompletions(CompletionMethods, AsyncResource):
@@ -268,7 +268,7 @@ class AsyncCompletions(CompletionMethods, AsyncResource):
 
     async def _submit(self, batch: PackedBatch, key: str, options: CallOptions) -> SubmittedBatch:
         with _named(batch):
-            return await self.run(submit_batch(batch, submission_key=key, **options))
+            return await self.carry_out(submit_batch(batch, submission_key=key, **options))
 
 
 async def _batches(

@@ -23,6 +23,7 @@ def set_capture(
     retention_days: int | None = None,
     redactions: Sequence[str] | None = None,
     metadata_names: Sequence[str] | None = None,
+    group_by: str | None = None,
     **options: Unpack[CallOptions],
 ) -> Call[wire.DeckCapture]:
     """Set all of it: what is left out is as at first. It holds for calls a minute later.
@@ -32,10 +33,12 @@ def set_capture(
         retention_days: when samples go that were captured; unless given, once they are deleted.
         redactions: up to 20 regular expressions of RE2. What they find is ``[redacted]``.
         metadata_names: up to 16 names of labels and metadata that samples keep.
+        group_by: one of these names: calls with the same value are in one half of their deck.
 
     Raises:
         InvalidInputError: a field is out of its range; nothing was sent.
-        InvalidRequestError: a pattern is none of RE2, too large, or finds the empty text.
+        InvalidRequestError: a pattern is none of RE2, too large, or finds the empty text; or
+            ``group_by`` is none of ``metadata_names``.
     """
     request = request_of(
         wire.SetDeckCaptureRequest,
@@ -44,6 +47,7 @@ def set_capture(
         retention_days=retention_days,
         redactions=redactions,
         metadata_names=metadata_names,
+        group_by=group_by,
     )
     return call("PUT", "deck-capture", read=_capture, body=request, **options)
 

@@ -122,9 +122,10 @@ def import_ratings(
     What is wrong with a rating is in the answer, by its place from 1; the others are stored.
 
     Args:
-        ratings: up to 1,000 of ``{"sampleId", "rater", "score" or "doesNotApply", "explanation",
-            "selection", "probability", "version"}``. ``selection`` is ``random`` only where the
-            samples were drawn, or are all there are: nothing else counts for agreement.
+        ratings: up to 1,000 of ``{"sampleId" or "externalId", "rater", "score" or "doesNotApply",
+            "explanation", "selection", "probability", "version"}``. ``selection`` is ``random``
+            only where the samples were drawn, or are all there are: nothing else counts for
+            agreement.
 
     Raises:
         InvalidInputError: there are none, or too many; nothing was sent.

@@ -32,6 +32,7 @@ def estimate_run(
     sample_ids: Sequence[str] | None = None,
     split: Split | None = None,
     deck_version: int | None = None,
+    prompt_edit_id: str | None = None,
     labelled: bool | None = None,
     repeat: bool | None = None,
     **options: Unpack[CallOptions],
@@ -47,7 +48,9 @@ def estimate_run(
         InvalidRequestError: a grader or sample is none of the deck's, or may not be used so.
         ConflictError: there is no grader, or no sample, to judge.
     """
-    request = _requested(grader_ids, sample_ids, split, deck_version, labelled, repeat, None)
+    request = _requested(
+        grader_ids, sample_ids, split, deck_version, prompt_edit_id, labelled, repeat, None
+    )
     return call("POST", "decks", deck_id, "estimate", read=_estimate, body=request, **options)
 
 
@@ -58,6 +61,7 @@ def start_run(
     sample_ids: Sequence[str] | None = None,
     split: Split | None = None,
     deck_version: int | None = None,
+    prompt_edit_id: str | None = None,
     labelled: bool | None = None,
     repeat: bool | None = None,
     cap_nano_usd: int | None = None,
@@ -69,11 +73,14 @@ def start_run(
     Args:
         grader_ids: graders of the deck, each in its current version; all active ones unless given.
             Those that are proposed may be tried on up to three samples of the development half.
-        sample_ids: samples of the deck; all of it, or of ``split``, unless given.
+        sample_ids: samples of the deck; all of it, or of ``split``, unless given. What was
+            generated for edits of the system prompt is judged where it is named, or its edit.
         split: ``development`` or ``holdout``.
         deck_version: only samples that came with this version of the system prompt, of those that
             are not named.
-        labelled: drawn held-out samples that people rated, on which a judge is measured.
+        prompt_edit_id: only responses that were generated for this edit of the system prompt.
+        labelled: drawn held-out samples that people rated, on which a judge is measured: with the
+            current system prompt, or that of ``deck_version``.
         repeat: judge again what these versions have judged, beside the first results; twenty
             samples unless some are given, or ``labelled``. What was judged is not paid again
             without it.
@@ -97,7 +104,14 @@ def start_run(
         "runs",
         read=_run,
         body=_requested(
-            grader_ids, sample_ids, split, deck_version, labelled, repeat, cap_nano_usd
+            grader_ids,
+            sample_ids,
+            split,
+            deck_version,
+            prompt_edit_id,
+            labelled,
+            repeat,
+            cap_nano_usd,
         ),
         idempotency_key=checked_key(idempotency_key, longest=LONGEST_KEY),
         **options,
@@ -239,6 +253,7 @@ def _requested(
     sample_ids: Sequence[str] | None,
     split: Split | None,
     deck_version: int | None,
+    prompt_edit_id: str | None,
     labelled: bool | None,
     repeat: bool | None,
     cap_nano_usd: int | None,
@@ -248,6 +263,7 @@ def _requested(
         "sample_ids": None if sample_ids is None else list(sample_ids),
         "split": split,
         "deck_version": deck_version,
+        "prompt_edit_id": prompt_edit_id,
         "labelled": labelled,
         "repeat": repeat,
         "cap_nano_usd": cap_nano_usd,

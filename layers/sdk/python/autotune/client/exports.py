@@ -193,7 +193,7 @@ class Exports(ExportMethods, Resource):
             LocalFileError: the folder cannot be written, or holds files of another export.
         """
         options = CallOptions(timeout=timeout, extra_headers=extra_headers)
-        download = self.run(_beginning(export_id, folder, concurrency, on_progress, options))
+        download = self.carry_out(_beginning(export_id, folder, concurrency, on_progress, options))
 
         def fetch(part: Course[None]) -> None:
             try:
@@ -230,7 +230,9 @@ class AsyncExports(ExportMethods, AsyncResource):
     ) -> DownloadedExport:
         """Fetch as ``AutotuneClient.exports.download`` does; files are written in threads."""
         options = CallOptions(timeout=timeout, extra_headers=extra_headers)
-        download = await self.run(_beginning(export_id, folder, concurrency, on_progress, options))
+        download = await self.carry_out(
+            _beginning(export_id, folder, concurrency, on_progress, options)
+        )
         parts = download.parts()
 
         async def fetch_some() -> None:

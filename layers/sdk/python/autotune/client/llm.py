@@ -267,9 +267,9 @@ class Llm(LlmMethods, Resource):
             on_reask=on_reask,
             on_pending=on_pending,
         )
-        awaited = self.run(begin)
+        awaited = self.carry_out(begin)
         while not awaited.is_over:
-            yield self.run(awaited.next_ended)[1]
+            yield self.carry_out(awaited.next_ended)[1]
 
 
 class AsyncLlm(LlmMethods, AsyncResource):
@@ -299,6 +299,6 @@ class AsyncLlm(LlmMethods, AsyncResource):
             on_reask=on_reask,
             on_pending=on_pending,
         )
-        awaited = await self.run(begin)
+        awaited = await self.carry_out(begin)
         while not awaited.is_over:
-            yield (await self.run(awaited.next_ended))[1]
+            yield (await self.carry_out(awaited.next_ended))[1]

@@ -6,7 +6,7 @@ Money is in billionths of a US dollar. Days are those of UTC.
 from datetime import date
 from typing import Literal
 
-from autotune.protocol.llm_batches import LlmBudgetUse
+from autotune.protocol.apprentice_spend import ApprenticeSpend
 from autotune.protocol.types import ResponseModel
 
 ApprenticeStage = Literal["out", "shadow", "canary", "serves"]
@@ -15,7 +15,16 @@ ApprenticeSamplingReason = Literal[
     "not_graduated", "stale", "below_coaching", "near_alarm", "decay", "floor"
 ]
 ApprenticeAlertKind = Literal[
-    "emergency", "alarm", "budget", "stale", "unmonitored", "drift", "shift", "unchecked"
+    "emergency",
+    "alarm",
+    "halted",
+    "budget",
+    "unmonitored",
+    "unchecked",
+    "stale",
+    "refolding",
+    "shift",
+    "drift",
 ]
 ApprenticeProspect = Literal[
     "examples", "no_version", "few_pairs", "never", "beyond", "foretold", "canary", "serves"
@@ -236,7 +245,7 @@ class ApprenticeStatus(ResponseModel):
     examples_needed: int
     thresholds: ApprenticeThresholds
     versions: list[ApprenticeVersionStanding]
-    spend: list[LlmBudgetUse]
+    spend: ApprenticeSpend
     today: ApprenticeCounts
     savings: ApprenticeSavings
     savings_days: int

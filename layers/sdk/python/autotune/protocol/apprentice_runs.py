@@ -76,7 +76,9 @@ class ApprenticeRouting(ResponseModel):
         unmonitored: the budget had no room, and the small model answered unchecked.
         check: whether the answer is still to be checked.
         pairs: what was learned.
-        cost_nano_usd: what the paid model cost, in billionths of a US dollar.
+        additional_request_ids: of the ledger: other models that were asked the same afterwards.
+        cost_nano_usd: what the paid model cost, in billionths of a US dollar; additional ones are
+            not in it.
     """
 
     phase: Literal[1, 2, 3] | None = None
@@ -92,6 +94,7 @@ class ApprenticeRouting(ResponseModel):
     unmonitored: bool = False
     check: ApprenticeCheck = "none"
     pairs: list[ApprenticePair] = []
+    additional_request_ids: list[str] = []
     cost_nano_usd: int = 0
 
 

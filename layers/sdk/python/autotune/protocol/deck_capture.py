@@ -26,6 +26,8 @@ class SetDeckCaptureRequest(RequestModel):
         redactions: regular expressions of RE2; what they find in any text is replaced by
             ``[redacted]`` before anything is stored with decks.
         metadata_names: labels and metadata of calls that samples keep; no others are.
+        group_by: one of these, whose value is the group key of a sample: calls with the same value,
+            such as one customer's, are in one half of their deck.
     """
 
     enabled: bool
@@ -35,6 +37,7 @@ class SetDeckCaptureRequest(RequestModel):
     ) = None
     redactions: Annotated[list[_Pattern], at_most(limits.MAX_CAPTURE_REDACTIONS)] = []
     metadata_names: Annotated[list[_MetadataName], at_most(limits.MAX_CAPTURE_METADATA_NAMES)] = []
+    group_by: _MetadataName | None = None
 
 
 class DeckCapture(ResponseModel):
@@ -45,6 +48,7 @@ class DeckCapture(ResponseModel):
     retention_days: int | None = None
     redactions: list[str] = []
     metadata_names: list[str] = []
+    group_by: str | None = None
     updated_at: Timestamp | None = None
 
 

@@ -7,7 +7,7 @@ from pydantic import Field, StringConstraints, model_validator
 from autotune.protocol import limits, types
 from autotune.protocol.access import PrincipalId
 from autotune.protocol.deck_rubrics import Level, ShownRubric
-from autotune.protocol.deck_samples import RejectedLine, Split
+from autotune.protocol.deck_samples import ExternalId, RejectedLine, Split
 from autotune.protocol.decks import VersionNumber
 
 Selection = Literal["random", "disagreement", "chosen"]
@@ -54,8 +54,8 @@ class CreateFeedbackRequest(Judged):
     sample_id: types.SampleId
 
 
-class ImportedFeedback(CreateFeedbackRequest):
-    """A line of an upload: one person's rating of one sample.
+class _Uploaded(Judged):
+    """What an upload says of one sample.
 
     Attributes:
         rater: who rated; the caller where it is left out.
@@ -71,10 +71,34 @@ class ImportedFeedback(CreateFeedbackRequest):
     probability: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)] | None = None
 
     @model_validator(mode="after")
-    def _draws_by_chance(self) -> "ImportedFeedback":
+    def _draws_by_chance(self) -> "_Uploaded":
         if self.probability is not None and self.selection == "chosen":
             raise ValueError("expected no probability where selection is chosen")
         return self
+
+
+class FeedbackLine(_Uploaded):
+    """A line of an upload: one person's rating of one sample, which one of two ids names.
+
+    Attributes:
+        external_id: the caller's own id of a sample of the deck, so that labels of one deck are
+            labels of another one that has the same samples.
+    """
+
+    sample_id: types.SampleId | None = None
+    external_id: ExternalId | None = None
+
+    @model_validator(mode="after")
+    def _names_one_sample(self) -> "FeedbackLine":
+        if (self.sample_id is None) == (self.external_id is None):
+            raise ValueError("expected either sampleId or externalId")
+        return self
+
+
+class ImportedFeedback(_Uploaded):
+    """One person's rating of one sample, whose id is known."""
+
+    sample_id: types.SampleId
 
 
 class AdjudicateRequest(Judged):

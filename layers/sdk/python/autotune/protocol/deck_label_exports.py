@@ -28,6 +28,7 @@ class DeckLabel(types.ResponseModel):
     """What people said of one sample to one grader.
 
     Attributes:
+        external_id: the caller's own id of the sample, which names it in another deck as well.
         truth: what counts as true; without its score while somebody is to adjudicate.
         ratings: of all people, a word each: the one that counts, or the last one.
         result: what the grader's current version said, where results were asked for; null where it
@@ -39,6 +40,7 @@ class DeckLabel(types.ResponseModel):
     grader_id: str
     grader_name: str
     sample_id: str
+    external_id: str | None = None
     split: Split
     truth: Truth
     ratings: list[ExportedRating]

@@ -101,13 +101,13 @@ class FreshLabels(types.ResponseModel):
     Attributes:
         labels: of the twenty that are not full yet; of those that showed drift where they did.
         hits: those of them that are within one level of the judge's.
-        predicted: the share of hits that the calibration predicts.
+        predicted: the share of hits that the calibration predicts; null where there is no label.
         looks: how many times twenty were held against it, and passed.
     """
 
     labels: int
     hits: int
-    predicted: float
+    predicted: float | None
     looks: int
 
 

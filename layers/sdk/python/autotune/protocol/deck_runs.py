@@ -12,6 +12,8 @@ from autotune.protocol.ids import ID_BODY
 
 DeckRunId = Annotated[str, StringConstraints(pattern=rf"^drn_{ID_BODY}$")]
 
+PromptEditId = Annotated[str, StringConstraints(pattern=rf"^ped_{ID_BODY}$")]
+
 DeckRunKind = Literal["grade", "replay", "propose", "generate"]
 """``grade`` has samples judged. ``replay`` does so by a version that is not current yet, to measure
 an edit. ``propose`` has a model propose graders. ``generate`` has a model answer the inputs of
@@ -43,11 +45,15 @@ class StartDeckRunRequest(types.RequestModel):
             left out. Those that are proposed may only be tried, on up to three samples of the
             development half that are named.
         sample_ids: samples of the deck; all of them, or all of ``split``, where it is left out.
+            What was generated for edits of the system prompt is judged where it is named, or its
+            edit.
         split: only samples of this half.
         deck_version: only samples that came with this version of the system prompt, of those that
             are not named.
+        prompt_edit_id: only responses that were generated for this edit of the system prompt.
         labelled: only drawn held-out samples that people rated for one of the graders: those that
             a judge is measured on, as after another model came or a calibration was suspended.
+            They have the deck's current system prompt, or that of ``deck_version``.
         repeat: judge samples again that these versions have judged, and keep the first results. It
             shows how far a judge agrees with itself. Without samples, and ``labelled``, twenty that
             were judged are taken. What was judged is not judged, or paid, again without it.
@@ -74,6 +80,7 @@ class StartDeckRunRequest(types.RequestModel):
     ) = None
     split: Split | None = None
     deck_version: VersionNumber | None = None
+    prompt_edit_id: PromptEditId | None = None
     labelled: bool = False
     repeat: bool = False
     cap_nano_usd: Annotated[int, Field(ge=0, le=limits.MAX_DECK_RUN_CAP, strict=True)] | None = None
@@ -85,6 +92,8 @@ class StartDeckRunRequest(types.RequestModel):
             raise ValueError("expected one of sampleIds, split and labelled")
         if self.sample_ids is not None and self.deck_version is not None:
             raise ValueError("expected sampleIds or deckVersion, not both")
+        if self.prompt_edit_id is not None and (self.sample_ids is not None or self.labelled):
+            raise ValueError("expected one of promptEditId, sampleIds and labelled")
         return self
 
 
@@ -188,7 +197,8 @@ class DeckRun(types.ResponseModel):
         repeatability: of a run that repeats.
         waiting_because: what it waits for, while it does.
         proposal: of one that proposes graders, which has no samples and no counts.
-        prompt_edit_id: of one that generates, the edit of the system prompt; it has no graders.
+        prompt_edit_id: the edit of the system prompt that it generates responses for, without
+            graders, or whose responses it judges.
     """
 
     id: str

@@ -1,5 +1,7 @@
 """Where tasks of the apprentice are stored, with the versions of their configurations."""
 
+from datetime import datetime
+
 from autotune.protocol.apprentice_tasks import TASK_NAME
 from autotune.protocol.limits import MAX_APPRENTICE_TASKS
 from autotune.protocol.problems import LimitProblem
@@ -15,7 +17,8 @@ from autotune_platform.apprentice.configuration.items import (
 from autotune_platform.apprentice.configuration.models import ApprenticeTask, Configuration
 from autotune_platform.runtime.errors import TooManyEntitiesError
 from autotune_platform.storage.cursors import decode_cursor, encode_cursor, invalid_cursor
-from autotune_platform.storage.table import Item, Table
+from autotune_platform.storage.due_index import DueIndex
+from autotune_platform.storage.table import Item, Key, Table
 from autotune_platform.storage.transactions import Add, Condition, Delete, Put
 
 _NEW = Condition(exists=False)
@@ -124,11 +127,20 @@ class TaskRepository:
         token = encode_cursor(last_sk.removeprefix(TASK)) if last_sk else None
         return [model_from(item, ApprenticeTask) for item in page.items], token
 
-    def mark(self, task: ApprenticeTask) -> bool:
-        """Mark a task as being deleted; return False where it changed or went."""
+    def mark(self, task: ApprenticeTask, at: datetime) -> bool:
+        """Mark a task as being deleted since a time; return False where it changed or went.
+
+        It is open from then on: what a request has no time for, a sweep goes on with.
+        """
         pk, sk = tasks_of(task.organization_id), TASK + task.name
         unchanged = {"id": task.id, **_standing(task)}
-        return self._table.update(pk, sk, {"state": "deleting"}, only_if=unchanged) is not None
+        changes = {"state": "deleting", **DueIndex.opened_in(task.id, at, shards=1)}
+        return self._table.update(pk, sk, changes, only_if=unchanged) is not None
+
+    def find_at(self, key: Key) -> ApprenticeTask | None:
+        """Return the task that an item stores."""
+        item = self._table.get(*key)
+        return model_from(item, ApprenticeTask) if item else None
 
     def erase(self, task: ApprenticeTask) -> None:
         """Erase a task that is marked, with all that belongs to it; a repeat goes on with it.

@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Final, Protocol
 
 from autotune.protocol.apprentice_definition import definition_hash
 from autotune.protocol.apprentice_models import RemoteModel
@@ -11,6 +11,7 @@ from autotune.protocol.apprentice_tasks import (
     ApprenticeBudgets,
     CustomEvaluator,
     PutApprenticeTaskRequest,
+    SemanticSimilarity,
 )
 from autotune.protocol.ids import new_id
 from autotune.protocol.limits import MAX_APPRENTICE_CONFIGURATIONS
@@ -40,6 +41,9 @@ from autotune_platform.runtime.errors import (
 )
 from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.retry import BUSY
+
+EVALUATING_KINDS: Final = ("builtin", "http")
+"""Kinds of graders that answer while a run waits; people and language models take longer."""
 
 _ATTEMPTS = 8
 
@@ -166,7 +170,7 @@ class TaskConfigurations:
             task = self.repository.find(caller.organization_id, name) if name else None
             if task is None:
                 raise NotFoundError(f"no task {name}")
-            if task.state == "deleting" or self.repository.mark(task):
+            if task.state == "deleting" or self.repository.mark(task, self.clock.now()):
                 self._erase(task)
                 return
         raise UnavailableError("others are changing this task", retry_after_seconds=1)
@@ -256,6 +260,13 @@ class TaskConfigurations:
             check_url(request.local.url, field="local.url", admit_private=self.admit_private)
         if isinstance(request.evaluator, CustomEvaluator):
             self._require_grader(caller, request.evaluator.grader_id)
+        if isinstance(request.evaluator, SemanticSimilarity):
+            raise InvalidRequestError.of_field(
+                "evaluator.type",
+                "structured_match, exact_match or custom",
+                detail="semantic_similarity needs an embedding model, and none is installed here; "
+                "a custom evaluator may compute it",
+            )
 
     def _require_priced(self, caller: Caller, model: RemoteModel, field: str) -> None:
         connection = self.connections.require(
@@ -270,11 +281,17 @@ class TaskConfigurations:
 
     def _require_grader(self, caller: Caller, grader_id: str) -> None:
         try:
-            self.graders.get_visible(caller, "organization", grader_id)
+            grader = self.graders.get_visible(caller, "organization", grader_id)
         except NotFoundError as error:
             raise InvalidRequestError.of_field(
                 "evaluator.graderId", "a grader that this organisation may use"
             ) from error
+        if grader.kind not in EVALUATING_KINDS:
+            kinds = " or ".join(EVALUATING_KINDS)
+            raise InvalidRequestError.of_field(
+                "evaluator.graderId",
+                f"a grader of kind {kinds}, not {grader.kind}: runs wait for what it says",
+            )
 
 
 def limits_of(budgets: ApprenticeBudgets) -> MoneyLimits:

@@ -6,6 +6,8 @@ from typing import get_args
 from autotune_platform.apprentice.configuration.items import CONFIGURATION
 from autotune_platform.apprentice.folding.items import VERSION
 from autotune_platform.apprentice.folding.service import RunFolding
+from autotune_platform.apprentice.folding.tallies import CHECKS_ENDED
+from autotune_platform.apprentice.runs.handing_over import RunQueue
 from autotune_platform.apprentice.runs.items import RUN, run_from
 from autotune_platform.apprentice.runs.models import RunState
 from autotune_platform.runtime.parts import part
@@ -27,17 +29,25 @@ CHANGED_RULES = [
 
 @part
 class RunFollowing:
-    """Counts runs as the stream brings them."""
+    """Counts runs as the stream brings them, and has answers checked that chance chose."""
 
     folding: RunFolding
+    queue: RunQueue
 
     def follow(self, changes: Sequence[Change]) -> None:
         """Count the runs of some changes.
 
+        Those to be checked are sent before they are counted: whoever is killed in between sends
+        them again, and the worker checks each once.
+
         Raises:
             UnavailableError: others kept counting runs of the same task; follow them again.
         """
-        self.folding.count(run_from(change.new) for change in changes)
+        runs = [run_from(change.new) for change in changes]
+        checked = {run.id for run in runs if run.check in CHECKS_ENDED}
+        due = (run.id for run in runs if run.check == "due" and run.id not in checked)
+        self.queue.send_many(dict.fromkeys(due))
+        self.folding.count(runs)
 
 
 @part

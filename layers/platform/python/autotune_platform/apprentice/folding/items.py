@@ -11,6 +11,7 @@ from datetime import datetime
 from autotune_platform.apprentice.runs.models import Run
 from autotune_platform.storage.item_format import moment
 
+DUE_RUNS_INDEX = "dueRuns"
 EVIDENCE = "evidence#"
 EXAMPLES = "examples#"
 DAY = "day#"

@@ -1,12 +1,16 @@
 """Where evidence, pairs and counts are stored."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
 from uuid import uuid4
 
 from autotune_platform.apprentice.configuration.items import TASK, tasks_of
 from autotune_platform.apprentice.configuration.models import ApprenticeTask
 from autotune_platform.apprentice.folding.items import (
     DAY,
+    DUE_RUNS_INDEX,
     EVIDENCE,
     EXAMPLES_COUNTED,
     VERSION,
@@ -26,7 +30,7 @@ from autotune_platform.apprentice.savings import Costs
 from autotune_platform.storage.counting import Addition, Canceled, Check
 from autotune_platform.storage.cursors import decode_cursor, encode_cursor, invalid_cursor
 from autotune_platform.storage.due_index import OPEN_SHARD, DueIndex
-from autotune_platform.storage.item_format import Item
+from autotune_platform.storage.item_format import Item, moment
 from autotune_platform.storage.table import Key, Table
 from autotune_platform.webhooks.models import Event
 from autotune_platform.webhooks.outbox import outbox_addition
@@ -38,6 +42,18 @@ _NOT_LISTED = {"input", "local_output", "shadow_output"}
 _STANDING = ("state", "check")
 _LAST_OF_TASK = "version#~"
 """Behind all that ``about`` reads: evidence, examples and versions, in the order of their keys."""
+
+
+@dataclass(frozen=True)
+class OpenEntry:
+    """What somebody is to look at: a run in the list of its day, or a task that is being deleted.
+
+    Attributes:
+        run_id: of the run; None where it is a task.
+    """
+
+    key: Key
+    run_id: str | None
 
 
 class EvidenceRepository:
@@ -242,13 +258,49 @@ class EvidenceRepository:
         item = self._table.get(task_id, examples_key(definition_hash)) or {}
         return int(item.get(EXAMPLES_COUNTED, 0))
 
+    def due(self, before: datetime, *, limit: int) -> Iterator[OpenEntry]:
+        """Yield what is due, of each shard in the order of its times.
+
+        Args:
+            limit: most of a shard.
+        """
+        for shard in range(OPEN_SHARDS):
+            found = self._table.items(
+                f"open#{shard}",
+                partition_name=OPEN_SHARD,
+                index=DUE_RUNS_INDEX,
+                below=("due_at", moment(before)),
+            )
+            for item in islice(found, limit):
+                is_task = item["sk"].startswith(TASK)
+                run_id = None if is_task else item["sk"].rpartition("#")[2]
+                yield OpenEntry((item["pk"], item["sk"]), run_id)
+
+    def open_until(self, entry: OpenEntry, at: datetime) -> None:
+        """Have an open entry looked at again at a time."""
+        self._table.update(*entry.key, {"due_at": moment(at)}, having=OPEN_SHARD)
+
+    def close(self, entry: OpenEntry) -> None:
+        """Have an entry looked at no more."""
+        self._table.update(*entry.key, {}, remove=(OPEN_SHARD, "due_at"), having=OPEN_SHARD)
+
+    def forget(self, runs: Iterable[Run]) -> None:
+        """Delete runs whose task is gone: nothing would lead to them any more.
+
+        Raises:
+            UnavailableError: the table kept some.
+        """
+        self._table.delete_many((run.id, RUN) for run in runs)
+
     def erase(self, task_id: str) -> None:
         """Erase all that is kept of a task but its configurations; a repeat goes on with it.
 
         Raises:
             UnavailableError: the table kept something.
         """
-        self._table.delete_many(self._kept_of(task_id))
+        # Apart, since one statement of a policy has to permit all keys of a batch.
+        self._table.delete_many(key for key in self._kept_of(task_id) if key[1] == RUN)
+        self._table.delete_many(key for key in self._kept_of(task_id) if key[1] != RUN)
 
     def _kept_of(self, task_id: str) -> Iterator[Key]:
         """Yield keys, those that lead to others behind them."""

@@ -102,7 +102,9 @@ class RunFolding:
         for _ in BUSY.attempts(_ATTEMPTS):
             known = self.tasks.get(organization_id, name, task_id, versions=wanted)
             if known is None:
-                return  # it is being deleted, and its runs with it
+                # What was stored of it after its deletion, nobody else would ever find.
+                self.repository.forget(runs)
+                return
             entries = self.repository.entries(runs)
             due = [run for run in runs if _is_news(run, entries.get(run.id, {}))]
             if not due or self._is_counted(known, due, entries):

@@ -1,24 +1,24 @@
 """What an operator should know now of a task: from what is counted and folded, and nothing else."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from autotune.protocol import apprentice_reports as wire
 from autotune_platform.apprentice.folding.models import DayCounts
 from autotune_platform.apprentice.phases import Stage
 from autotune_platform.apprentice.reporting.known import KnownTask, VersionFigures
 from autotune_platform.budgets.scopes import PeriodUse
+from autotune_platform.budgets.task_money import TaskSpend
 
 WARN_FROM = 0.8
 """Which share of a budget is worth a word."""
 
 
-def alerts(
-    task: KnownTask, uses: Sequence[PeriodUse], today: DayCounts
-) -> list[wire.ApprenticeAlert]:
+def alerts(task: KnownTask, spend: TaskSpend, today: DayCounts) -> list[wire.ApprenticeAlert]:
     """Return alerts, the gravest first."""
     return [
         *_of_versions(task),
-        *(_of_budget(use) for use in uses if _is_near(use)),
+        *_of_halt(spend),
+        *(_of_budget(use) for use in spend.uses if _is_near(use)),
         *_of_runs(today),
         *_of_windows(task),
     ]
@@ -40,6 +40,12 @@ def _was_demoted(one: VersionFigures) -> bool:
     return one.evidence.alarms > 0 and one.stage is Stage.SHADOW
 
 
+def _of_halt(spend: TaskSpend) -> Iterator[wire.ApprenticeAlert]:
+    if spend.halted == "above_bound":
+        why = "a call cost more than it can have: set budgets anew to have them go on"
+        yield _alert("halted", None, f"no more paid calls are made, as {why}")
+
+
 def _is_near(use: PeriodUse) -> bool:
     return use.limit is not None and use.spent + use.reserved >= WARN_FROM * use.limit
 
@@ -47,7 +53,9 @@ def _is_near(use: PeriodUse) -> bool:
 def _of_budget(use: PeriodUse) -> wire.ApprenticeAlert:
     assert use.limit is not None
     share = 100 * (use.spent + use.reserved) / use.limit if use.limit else 100.0
-    return _alert("budget", None, f"{share:.0f} % of the budget of {use.name} is used")
+    return _alert(
+        "budget", None, f"{share:.0f} % of the {use.period}'s budget is used, of {use.name}"
+    )
 
 
 def _of_runs(today: DayCounts) -> Iterator[wire.ApprenticeAlert]:
@@ -62,6 +70,9 @@ def _of_runs(today: DayCounts) -> Iterator[wire.ApprenticeAlert]:
 
 def _of_windows(task: KnownTask) -> Iterator[wire.ApprenticeAlert]:
     for number, one in task.versions.items():
+        if not one.known.is_refolded:
+            said = "and say nothing until then"
+            yield _alert("refolding", number, f"version {number}'s pairs are folded anew, {said}")
         if one.stage is Stage.OUT:
             continue
         if number == task.derived.serving and one.window.is_stale:

@@ -64,7 +64,7 @@ def estimate(task: KnownTask, days: Sequence[DayCounts], now: datetime) -> wire.
     """
     derived = task.derived
     one = None if derived.candidate is None else task.versions[derived.candidate]
-    number = None if one is None else one.known.number
+    number = None if one is None else one.number
     at = pace(days, number, created_at=task.configured.task.created_at, now=now)
     missing = max(0, task.examples_needed - task.examples.count)
     if missing:
@@ -110,7 +110,7 @@ def _of_games(
         threshold=one.rules.graduation,
         level=one.level,
     )
-    number, threshold = one.known.number, one.rules.graduation
+    number, threshold = one.number, one.rules.graduation
     if left.is_never:
         said = f"it agrees too little for a threshold of {threshold}"
         return _without_games(

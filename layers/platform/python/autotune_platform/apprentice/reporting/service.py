@@ -3,9 +3,9 @@
 from datetime import UTC, date, timedelta
 
 from autotune.protocol import apprentice_reports as wire
-from autotune.protocol.llm_batches import LlmBudgetUse
 from autotune_platform.access.models import Caller
 from autotune_platform.apprentice.configuration.service import TaskConfigurations
+from autotune_platform.apprentice.configuration.wire import spend_on_wire
 from autotune_platform.apprentice.folding.models import DayCounts
 from autotune_platform.apprentice.folding.repository import EvidenceRepository
 from autotune_platform.apprentice.reporting.alerts import alerts
@@ -18,8 +18,6 @@ from autotune_platform.apprentice.reporting.history import (
 from autotune_platform.apprentice.reporting.known import KnownTask, known_task
 from autotune_platform.apprentice.reporting.prospects import OBSERVED_DAYS, estimate
 from autotune_platform.apprentice.reporting.standing import thresholds, version_standing
-from autotune_platform.budgets.scopes import PeriodUse
-from autotune_platform.budgets.uses import MoneyUses, task_scope
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 
@@ -32,7 +30,6 @@ class TaskReports:
 
     tasks: TaskConfigurations
     evidence: EvidenceRepository
-    money: MoneyUses
     clock: Clock = SYSTEM_CLOCK
 
     def status(self, caller: Caller, name: str) -> wire.ApprenticeStatus:
@@ -75,7 +72,7 @@ class TaskReports:
 
     def _status(self, task: KnownTask, days: list[DayCounts]) -> wire.ApprenticeStatus:
         own, derived = task.configured.task, task.derived
-        uses = self.money.uses(task_scope(own.organization_id, own.id))
+        spend = task.configured.spend
         today = next(
             (one for one in days if one.day == self._today().isoformat()), DayCounts(day="")
         )
@@ -92,18 +89,18 @@ class TaskReports:
             examples=task.examples.count,
             examples_needed=task.examples_needed,
             thresholds=thresholds(task),
-            versions=[version_standing(task, one) for one in task.versions.values()],
-            spend=[_use_on_wire(use) for use in uses],
+            versions=[version_standing(one) for one in task.versions.values()],
+            spend=spend_on_wire(spend),
             today=counts_on_wire(today),
             savings=savings_on_wire(days, task.examples),
             savings_days=SAVINGS_DAYS,
-            alerts=alerts(task, uses, today),
+            alerts=alerts(task, spend, today),
         )
 
     def _known(self, caller: Caller, name: str) -> KnownTask:
         configured = self.tasks.get(caller, name)
-        items = self.evidence.about(configured.task.id)
-        return known_task(configured, items, self.evidence, self.clock.now().timestamp())
+        about = self.evidence.about(configured.task.id)
+        return known_task(configured, about, self.clock.now().timestamp())
 
     def _days(self, task: KnownTask, days: int) -> list[DayCounts]:
         today = self._today()
@@ -115,13 +112,3 @@ class TaskReports:
 
     def _since(self) -> str:
         return (self._today() - timedelta(days=SAVINGS_DAYS - 1)).isoformat()
-
-
-def _use_on_wire(use: PeriodUse) -> LlmBudgetUse:
-    return LlmBudgetUse(
-        period=use.period,
-        name=use.name,
-        limit_nano_usd=use.limit,
-        spent_nano_usd=use.spent,
-        reserved_nano_usd=use.reserved,
-    )

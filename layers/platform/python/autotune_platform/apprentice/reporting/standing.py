@@ -10,12 +10,11 @@ _MOST_EVIDENCE = 1e12
 """What speaks for a version may be more than a float holds; nobody needs more than this."""
 
 
-def version_standing(task: KnownTask, one: VersionFigures) -> wire.ApprenticeVersionStanding:
+def version_standing(one: VersionFigures) -> wire.ApprenticeVersionStanding:
     """Return where a version stands."""
-    sampling = task.sampling(one)
-    window, evidence = one.window, one.evidence
+    window, evidence, sampling = one.window, one.evidence, one.sampling
     return wire.ApprenticeVersionStanding(
-        number=one.known.number,
+        number=one.number,
         stage=one.stage.value,
         pairs=evidence.pairs,
         agreement=agreement(one),

@@ -1,6 +1,7 @@
 """Handing runs over to their worker: through a queue, or by calling it and waiting for it."""
 
 import json
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from aws_lambda_powertools import Logger
@@ -9,6 +10,7 @@ from autotune_platform.apprentice.runs.models import Run
 from autotune_platform.runtime.bounded_json import parse_document
 from autotune_platform.runtime.clients import REFUSALS
 from autotune_platform.runtime.parts import part
+from autotune_platform.runtime.queues import send_all
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
@@ -35,6 +37,14 @@ class RunQueue:
             MessageBody=run_id,
             DelaySeconds=min(max(delay_seconds, 0), MOST_DELAY_SECONDS),
         )
+
+    def send_many(self, run_ids: Iterable[str]) -> None:
+        """Have runs worked on, ten a call.
+
+        Raises:
+            UnavailableError: the queue refused some; send all of them again.
+        """
+        send_all(self.sqs, self.queue_url, run_ids)
 
 
 @part

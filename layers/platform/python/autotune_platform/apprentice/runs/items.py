@@ -13,6 +13,7 @@ from autotune_platform.storage.table import Item
 
 RUN = "run"
 _INPUT = "input"
+_ADDITIONAL = "additional"
 
 
 def runs_of(task_id: str, day: str) -> str:
@@ -24,7 +25,14 @@ def attributes_of(run: Run) -> Item:
     """Return what a run's workers write of it; what is None is left out, and JSON is text."""
     attributes = run.model_dump(mode="json", exclude_none=True)
     attributes[_INPUT] = compact(run.input)
+    # Those who ask additional models write these, whatever else becomes of the run.
+    attributes.pop(_ADDITIONAL, None)
     return attributes
+
+
+def additional_key(place: int) -> str:
+    """Return the attribute that names the row of an additional model, by its place from 0."""
+    return f"{_ADDITIONAL}#{place}"
 
 
 def item_of(run: Run) -> Item:
@@ -36,6 +44,11 @@ def run_from(item: Mapping[str, Any]) -> Run:
     """Return the run that an item stores, also one from the table's stream."""
     attributes = {name: item[name] for name in Run.model_fields if name in item}
     attributes[_INPUT] = json.loads(attributes[_INPUT])
+    attributes[_ADDITIONAL] = {
+        name.partition("#")[2]: row_id
+        for name, row_id in item.items()
+        if name.startswith(f"{_ADDITIONAL}#")
+    }
     return Run.model_validate(attributes)
 
 

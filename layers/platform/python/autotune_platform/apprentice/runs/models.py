@@ -72,6 +72,7 @@ class Run(FrozenModel):
         answers: who answered the caller.
         exhausted: the budget that had no room, where one had none.
         pairs: what is learned from it, by version; none from what failed.
+        additional: rows of additional models that were asked, by the place of the model.
         cost_nano_usd: of all attempts that have ended.
         deadline_at: when whoever works on it has given up.
         ended_at: when it stopped being ``pending``.
@@ -110,6 +111,7 @@ class Run(FrozenModel):
     unmonitored: bool = False
     check: Check = "none"
     pairs: tuple[RunPair, ...] = ()
+    additional: Mapping[int, str] = {}
     cost_nano_usd: int = 0
     created_at: datetime
     ended_at: datetime | None = None

@@ -25,27 +25,34 @@ _INSTRUCTION = (
 
 
 def remote_question(
-    document: Mapping[str, Any], run: Run, provider: LlmProvider
+    document: Mapping[str, Any],
+    run: Run,
+    provider: LlmProvider,
+    *,
+    model: Mapping[str, Any] | None = None,
+    purpose: str = PURPOSE,
 ) -> EnqueueLlmRequest:
-    """Return what the paid model is asked.
+    """Return what a paid model is asked.
 
     Args:
         document: the configuration that the run goes by.
         provider: of its connection; JSON is asked for in its own way where it has one that takes
             any schema.
+        model: an additional one; the primary one without it.
+        purpose: what it costs is listed by.
     """
-    primary = document["remote"]["primary"]
+    model = model or document["remote"]["primary"]
     return EnqueueLlmRequest(
-        connection_id=primary["connectionId"],
-        purpose=PURPOSE,
-        model=primary["model"],
+        connection_id=model["connectionId"],
+        purpose=purpose,
+        model=model["model"],
         input=LlmInput(
             system=_system(document),
             user=document["promptTemplate"],
             variables=variables(document, run.input),
         ),
         params=LlmParams(
-            max_tokens=primary["maxOutputTokens"], response_format=_form(document, provider)
+            max_tokens=model["maxOutputTokens"], response_format=_form(document, provider)
         ),
         labels={"task": run.task_name, "run": run.id},
     )

@@ -10,11 +10,10 @@ from typing import Final
 
 from cachetools import TTLCache
 
-from autotune.protocol.ids import new_id
 from autotune.protocol.llm_connections import LlmProvider
 from autotune.protocol.retry import RetryPolicy
-from autotune_platform.access.models import Caller
 from autotune_platform.apprentice.routing import Remote
+from autotune_platform.apprentice.runs.callers import caller_of
 from autotune_platform.apprentice.runs.models import Exhausted, Run, RunFault
 from autotune_platform.apprentice.runs.outputs import read_output
 from autotune_platform.apprentice.runs.prompting import remote_question
@@ -37,7 +36,9 @@ UNREADABLE: Final = "output_unreadable"
 """The paid model's answer is no JSON object of the task's output schema."""
 
 _PAUSES = RetryPolicy(first_seconds=1, longest_seconds=20)
-_TO_BOOK_SECONDS = 15
+TO_BOOK_SECONDS: Final = 15
+"""For storing and booking what was answered."""
+
 _KNOWN_CONNECTIONS, _KNOWN_SECONDS = 1_024, 300
 
 
@@ -86,7 +87,7 @@ class RemoteAsking:
             try:
                 request = remote_question(session.document, session.run, self._provider(session))
                 _, outcome = self.calls.call(
-                    _caller(session.run),
+                    caller_of(session.run),
                     request,
                     at_most_seconds=primary["timeoutS"],
                     of=self._attempt(session),
@@ -107,7 +108,7 @@ class RemoteAsking:
                 return None
             asked_for = outcome.retry_after_seconds if isinstance(outcome, Refusal) else None
             pause = max(1, round(_PAUSES.pause(session.run.attempts)), asked_for or 0)
-            if session.seconds_left() < pause + primary["timeoutS"] + _TO_BOOK_SECONDS:
+            if session.seconds_left() < pause + primary["timeoutS"] + TO_BOOK_SECONDS:
                 return Later(pause)
             self.clock.sleep(pause)
 
@@ -160,7 +161,7 @@ class RemoteAsking:
         primary = session.document["remote"]["primary"]
         if refusal.code not in AGAIN_AFTER or run.attempts > primary["maxRetries"]:
             return False
-        needed: float = primary["timeoutS"] + _TO_BOOK_SECONDS + (refusal.retry_after_seconds or 0)
+        needed: float = primary["timeoutS"] + TO_BOOK_SECONDS + (refusal.retry_after_seconds or 0)
         return (run.deadline_at - self.clock.now()).total_seconds() > needed
 
     def _provider(self, session: Session) -> LlmProvider:
@@ -173,13 +174,3 @@ class RemoteAsking:
             ).provider
             self.providers[connection_id] = known
         return known
-
-
-def _caller(run: Run) -> Caller:
-    return Caller(
-        key_id=run.created_by,
-        organization_id=run.organization_id,
-        principal_id=run.created_by,
-        role="admin",
-        request_id=new_id("req"),
-    )

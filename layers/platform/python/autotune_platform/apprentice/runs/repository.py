@@ -5,6 +5,7 @@ from uuid import uuid4
 
 from autotune_platform.apprentice.runs.items import (
     RUN,
+    additional_key,
     attributes_of,
     item_of,
     listed_run,
@@ -83,6 +84,21 @@ class RunRepository:
             changes=attributes,
             remove=gone,
             only_if=dict.fromkeys(_STANDING) if before is None else _standing(before),
+        )
+
+    def asking_additional(self, run: Run, place: int, row_id: str) -> Addition:
+        """Return what notes that an additional model is asked, once, of a run that has ended.
+
+        Args:
+            place: of the model in the configuration, from 0.
+        """
+        key = additional_key(place)
+        return Addition(
+            table=self._table.name,
+            pk=run.id,
+            sk=RUN,
+            changes={key: row_id},
+            only_if={key: None, "state": run.state},
         )
 
 

@@ -15,11 +15,13 @@ from autotune_platform.apprentice.configuration.models import Configuration
 from autotune_platform.apprentice.configuration.repository import TaskRepository
 from autotune_platform.apprentice.phases import Derived, Phase
 from autotune_platform.apprentice.routing import Model, roles
+from autotune_platform.apprentice.runs.additional import AdditionalAsking, models_for
 from autotune_platform.apprentice.runs.locally import LocalAsking
 from autotune_platform.apprentice.runs.models import Run
 from autotune_platform.apprentice.runs.reading import RunAnswers
 from autotune_platform.apprentice.runs.remotely import Later, RemoteAsking, UnderWay
 from autotune_platform.apprentice.runs.repository import RunRepository
+from autotune_platform.apprentice.runs.scoring import AsksGraders
 from autotune_platform.apprentice.runs.session import Asked, Session
 from autotune_platform.apprentice.sampling import Draw, is_drawn
 from autotune_platform.apprentice.standing import Standing, Standings
@@ -65,6 +67,8 @@ class Runner:
     local: LocalAsking
     answers: RunAnswers
     rows: RowAnswers
+    graders: AsksGraders
+    additional: AdditionalAsking
     clock: Clock = SYSTEM_CLOCK
     configurations: "TTLCache[tuple[str, int], Configuration]" = field(
         default_factory=_configurations
@@ -93,11 +97,29 @@ class Runner:
                 document=document,
                 known=standing,
                 threads=threads,
+                graders=self.graders,
                 seconds_left=seconds_left,
             )
             if run.remote_asking is not None and not self._recovered(session, run.remote_asking):
                 return Worked(run, again_in=LOOK_AGAIN_SECONDS)
             return self._check(session) if run.has_ended else self._answer(session)
+
+    def has_additional(self, run: Run) -> bool:
+        """Return whether other models are to be asked what a run that has ended was about.
+
+        Raises:
+            NotFoundError: its task is gone.
+        """
+        return bool(models_for(run, self._document_of(run)))
+
+    def ask_additional(self, run: Run, *, seconds_left: Callable[[], float]) -> None:
+        """Ask them, each once, as far as time and money last.
+
+        Raises:
+            NotFoundError: its task is gone.
+            UnavailableError: a store is busy.
+        """
+        self.additional.ask(run, self._document_of(run), seconds_left=seconds_left)
 
     def _answer(self, session: Session) -> Worked:
         while not session.run.has_ended:
@@ -205,6 +227,9 @@ class Runner:
                 "shadow_version": who.shadow,
             }
         )
+
+    def _document_of(self, run: Run) -> Mapping[str, Any]:
+        return self._document(run, self.standings.of(run.organization_id, run.task_name))
 
     def _document(self, run: Run, standing: Standing) -> Mapping[str, Any]:
         if standing.configuration.version == run.configuration_version:

@@ -1,19 +1,31 @@
 """What is learned of a run: how far a version's answer agrees with the paid model's."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol
 
+from autotune.protocol.grading import GradedCompletion
+from autotune_platform.access.models import Caller
 from autotune_platform.apprentice.evaluators import (
     ExactMatch,
     StructuredMatch,
     UnusableTruthError,
 )
 from autotune_platform.apprentice.routing import Decision
+from autotune_platform.apprentice.runs.callers import caller_of
 from autotune_platform.apprentice.runs.models import Run, RunPair
+from autotune_platform.apprentice.runs.outputs import read_output
+from autotune_platform.apprentice.runs.prompting import local_question
+
+
+class AsksGraders(Protocol):
+    """Asks a registered grader."""
+
+    def score(self, caller: Caller, grader_id: str, asked: GradedCompletion) -> float | None:
+        """Return a grader's value, from 0 to 1; None where there is none."""
 
 
 def pairs_of(
-    run: Run, decision: Decision, document: Mapping[str, Any], truth: str
+    run: Run, decision: Decision, document: Mapping[str, Any], truth: str, graders: AsksGraders
 ) -> tuple[RunPair, ...]:
     """Return the pairs of a run that the paid model answered.
 
@@ -23,6 +35,7 @@ def pairs_of(
         decision: on what is known of the run; it says what is compared.
         document: the configuration that the run goes by.
         truth: the paid model's answer.
+        graders: asked where the evaluator is one of them.
     """
     compared = (
         (decision.pair, run.local_version, run.local_output),
@@ -31,17 +44,35 @@ def pairs_of(
     pairs = []
     for is_compared, version, output in compared:
         if is_compared and version is not None:
-            score = score_of(document, output or "", truth)
+            score = _score(run, document, output or "", truth, graders)
             if score is not None:
                 pairs.append(RunPair(version=version, score=score, is_drawn=True))
     return tuple(pairs)
+
+
+def _score(
+    run: Run, document: Mapping[str, Any], local: str, truth: str, graders: AsksGraders
+) -> float | None:
+    evaluator = document["evaluator"]
+    if evaluator["type"] != "custom":
+        return score_of(document, local, truth)
+    if read_output(local, document["outputSchema"]) is None:
+        return 0.0  # as with the others: what cannot be read agrees with nothing
+    asked = GradedCompletion(
+        id=run.id,
+        task_id=run.task_id,
+        prompt=local_question(document, run).user,
+        response=local,
+        metadata={"reference": truth},
+    )
+    return graders.score(caller_of(run), evaluator["graderId"], asked)
 
 
 def score_of(document: Mapping[str, Any], local: str, truth: str) -> float | None:
     """Return how far two answers agree, from 0 to 1.
 
     Returns:
-        None where the task's evaluator is none that is computed here, or the truth is unusable.
+        None where the truth is unusable, or the task's evaluator is a grader.
     """
     evaluator = document["evaluator"]
     try:

@@ -18,7 +18,7 @@ from autotune_platform.apprentice.routing import (
 from autotune_platform.apprentice.runs.locally import LocalOutcome
 from autotune_platform.apprentice.runs.models import Run, RunState
 from autotune_platform.apprentice.runs.outputs import read_output
-from autotune_platform.apprentice.runs.scoring import pairs_of
+from autotune_platform.apprentice.runs.scoring import AsksGraders, pairs_of
 from autotune_platform.apprentice.standing import Standing
 
 Asked = Literal["local", "shadow"]
@@ -34,6 +34,7 @@ class Session:
         document: the configuration that it goes by.
         known: of its task.
         threads: where versions are asked.
+        graders: asked how right a version is, where the task's evaluator is one.
         seconds_left: how long the worker has.
         has_room: whether the budget had room when it was last asked.
         asked: versions that are being asked, or were, by this worker.
@@ -45,6 +46,7 @@ class Session:
     document: Mapping[str, Any]
     known: Standing
     threads: Executor
+    graders: AsksGraders
     seconds_left: Callable[[], float]
     has_room: bool = True
     asked: "dict[Asked, Future[LocalOutcome]]" = field(default_factory=dict)
@@ -80,7 +82,11 @@ class Session:
         """
         run = self.joined(run)
         decision = decide(self._facts(run))
-        pairs = () if self.truth is None else pairs_of(run, decision, self.document, self.truth)
+        pairs = (
+            ()
+            if self.truth is None
+            else pairs_of(run, decision, self.document, self.truth, self.graders)
+        )
         if run.has_ended:
             check = {Remote.ANSWERED: "done", Remote.FAILED: "failed", None: "skipped"}[run.remote]
             unmonitored = run.unmonitored or decision.unmonitored

@@ -104,5 +104,6 @@ def _routing(run: Run) -> wire.ApprenticeRouting:
                 },
             ),
             "request_ids": list(run.remote_row_ids),
+            "additional_request_ids": [row_id for _, row_id in sorted(run.additional.items())],
         }
     )

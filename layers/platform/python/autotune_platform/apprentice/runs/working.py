@@ -30,9 +30,13 @@ class RunWork:
             NotFoundError: its task is gone.
             UnavailableError: a store is busy.
         """
-        return self._looked_at_again(
+        worked = self._looked_at_again(
             self.runner.work(run, is_stored=False, seconds_left=seconds_left)
         )
+        # Whoever waits for the run does not wait for these.
+        if worked.run.pairs and self.runner.has_additional(worked.run):
+            self._send(worked.run.id)
+        return worked
 
     def work_all(self, bodies: Mapping[str, str], *, seconds_left: Callable[[], float]) -> set[str]:
         """Work on the runs that messages name; return the messages that come again."""
@@ -50,9 +54,19 @@ class RunWork:
         if run is None:
             return  # it was deleted with its task
         try:
-            self._looked_at_again(self.runner.work(run, is_stored=True, seconds_left=seconds_left))
+            worked = self._looked_at_again(
+                self.runner.work(run, is_stored=True, seconds_left=seconds_left)
+            )
+            if worked.run.pairs:
+                self.runner.ask_additional(worked.run, seconds_left=seconds_left)
         except NotFoundError:
             logger.info("the task of a run is gone", run_id=run_id)
+
+    def _send(self, run_id: str) -> None:
+        try:
+            self.queue.send(run_id)
+        except REFUSALS:
+            logger.exception("additional models are not asked", run_id=run_id)
 
     def _looked_at_again(self, worked: Worked) -> Worked:
         if worked.again_in is not None:

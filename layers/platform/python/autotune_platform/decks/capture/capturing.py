@@ -6,10 +6,12 @@ from typing import Any
 
 from aws_lambda_powertools import Logger
 
+from autotune.protocol.limits import MAX_GROUP_KEY_CHARACTERS
 from autotune_platform.decks.capture.redacting import redacted
 from autotune_platform.decks.capture.settings import CaptureRepository, CaptureSettings
 from autotune_platform.decks.conversion import FaultySampleError, instructions_of
 from autotune_platform.decks.telemetry.intake import TelemetryIntake
+from autotune_platform.decks.telemetry.models import Asked
 from autotune_platform.ledger.passed_chats import PassedChat, PassedChats
 from autotune_platform.runtime.clients import REFUSALS
 from autotune_platform.runtime.errors import AutotuneError
@@ -60,10 +62,11 @@ class Capturing:
             deck_id=row.deck_id,
             request=redacted(_without_others(settings, chat), settings.redactions),
             response=redacted(chat.response, settings.redactions),
-            asked=_instructions(chat),
+            asked=_asked(chat, settings),
             provider=row.provider,
             model=row.served_model or row.model,
             metadata=_kept(settings, chat),
+            group_key=_group(settings, chat),
             captured_at=row.created_at,
             expires_at=_expiry(settings, chat),
         )
@@ -81,23 +84,41 @@ def _without_others(settings: CaptureSettings, chat: PassedChat) -> dict[str, An
     return asked
 
 
-def _instructions(chat: PassedChat) -> str | None:
-    """Return the system prompt as it was asked, which redacting may have changed."""
+def _asked(chat: PassedChat, settings: CaptureSettings) -> Asked:
+    """Return how a call was asked, whose texts redacting may have changed."""
     try:
-        return instructions_of(chat.request)
+        prompt = instructions_of(chat.request)
     except FaultySampleError:
-        return None  # Taking it in says what is wrong with it.
+        prompt = None  # Taking it in says what is wrong with it.
+    return Asked(prompt, lambda text: str(redacted(text, settings.redactions)))
 
 
 def _kept(settings: CaptureSettings, chat: PassedChat) -> dict[str, str]:
     """Return labels and metadata of a call by the names that are kept, redacted."""
-    given = chat.request.get("metadata")
-    found = {**(given if isinstance(given, Mapping) else {}), **chat.row.labels}
+    found = _given(chat)
     return {
         name: redacted(found[name], settings.redactions)
         for name in settings.metadata_names
         if isinstance(found.get(name), str)
     }
+
+
+def _given(chat: PassedChat) -> dict[str, Any]:
+    given = chat.request.get("metadata")
+    return {**(given if isinstance(given, Mapping) else {}), **chat.row.labels}
+
+
+def _group(settings: CaptureSettings, chat: PassedChat) -> str | None:
+    """Return the group key of a call; None where it goes by how its conversation began.
+
+    Customers stay apart where redacting makes their names alike: such a value goes by a keyed hash.
+    """
+    value = None if settings.group_by is None else _given(chat).get(settings.group_by)
+    if not isinstance(value, str) or not value.strip():
+        return None
+    is_plain = redacted(value, settings.redactions) == value
+    is_kept = is_plain and len(value) <= MAX_GROUP_KEY_CHARACTERS
+    return value if is_kept else settings.group_of(value)
 
 
 def _expiry(settings: CaptureSettings, chat: PassedChat) -> datetime | None:

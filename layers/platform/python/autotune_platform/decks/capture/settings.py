@@ -10,6 +10,7 @@ from autotune.protocol import deck_capture as wire
 from autotune_platform.access.models import Caller
 from autotune_platform.decks.items import item_of, model_from
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
+from autotune_platform.runtime.errors import InvalidRequestError
 from autotune_platform.runtime.frozen_model import FrozenModel
 from autotune_platform.runtime.parts import part
 from autotune_platform.storage.table import Table
@@ -27,6 +28,7 @@ class CaptureSettings(FrozenModel):
     retention_days: int | None = None
     redactions: Sequence[str] = ()
     metadata_names: Sequence[str] = ()
+    group_by: str | None = None
     draw_key: str
     updated_at: datetime
 
@@ -34,6 +36,10 @@ class CaptureSettings(FrozenModel):
         """Return whether a call is captured; the same each time that it is asked of one."""
         digest = hmac.digest(bytes.fromhex(self.draw_key), row_id.encode(), hashlib.sha256)
         return self.enabled and int.from_bytes(digest[:8]) < self.sampling_rate * _OUT_OF
+
+    def group_of(self, value: str) -> str:
+        """Return what groups calls by a value that is not kept as it is: nobody can guess it."""
+        return hmac.digest(bytes.fromhex(self.draw_key), value.encode(), hashlib.sha256).hex()
 
 
 class CaptureRepository:
@@ -69,12 +75,15 @@ class CaptureService:
         """Replace the settings; doing it again changes nothing.
 
         Raises:
-            InvalidRequestError: a pattern is none of RE2, is too large, or finds empty texts.
+            InvalidRequestError: a pattern is none of RE2, is too large, or finds empty texts; or
+                calls are grouped by what is not kept.
         """
         # RE2 is loaded by those who set patterns, and not by each function of decks.
         from autotune_platform.decks.capture.redacting import require_patterns  # noqa: PLC0415
 
         require_patterns(request.redactions)
+        if request.group_by is not None and request.group_by not in request.metadata_names:
+            raise InvalidRequestError.of_field("groupBy", "one of metadataNames")
         before = self.repository.get(caller.organization_id)
         settings = CaptureSettings(
             organization_id=caller.organization_id,

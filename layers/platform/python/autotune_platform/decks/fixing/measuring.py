@@ -17,8 +17,8 @@ from autotune.protocol.deck_effects import (
 from autotune.protocol.deck_samples import Split
 from autotune_platform.decks.fixing.models import Edit
 from autotune_platform.decks.labels.deriving import as_of
-from autotune_platform.decks.labels.models import Truth, left_by_all
-from autotune_platform.decks.labels.repository import LabelRepository
+from autotune_platform.decks.labels.models import Truth
+from autotune_platform.decks.labels.prompt_truths import PromptTruths, TruthsOfPrompt
 from autotune_platform.decks.labels.results import JudgeResults, JudgeWord
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
@@ -32,33 +32,50 @@ from autotune_platform.statistics.labels import Sufficiency, sufficiency
 class EditMeasuring:
     """Measures edits on labels."""
 
-    labels: LabelRepository
+    truths: PromptTruths
     results: JudgeResults
     clock: Clock = SYSTEM_CLOCK
 
     def labelled(
-        self, grader_id: str, *, split: Split, by: datetime, since: datetime | None = None
+        self,
+        edit: Edit,
+        *,
+        deck_version: int,
+        split: Split,
+        by: datetime,
+        since: datetime | None = None,
     ) -> list[Truth]:
         """Return the ground truths of one half that a measurement at a moment may use.
 
         Of the held-out half, only those of samples that were drawn, given blind.
 
         Args:
+            deck_version: only of samples that have its system prompt.
             by: the moment; what was said later is not looked at, and leaves no sample out.
             since: only what was said later than this.
         """
-        truths = (as_of(one, by) for one in self.labels.truths(grader_id, split=split))
-        return [one for one in truths if one.split == split and _is_used(one, by, since)]
+        truths = [as_of(one, by) for one in self._of(edit, deck_version, split).truths]
+        return [one for one in truths if _is_used(one, by, since)]
 
-    def without_truth(self, grader_id: str, *, by: datetime) -> int:
+    def without_truth(self, edit: Edit, *, deck_version: int, by: datetime) -> int:
         """Return how many drawn held-out samples have no truth, by what people said by then.
 
         They are apart on them, had been shown the result, or left them to others, and nobody rated
         them.
         """
-        truths = [as_of(one, by) for one in self.labels.truths(grader_id, split="holdout")]
+        found = self._of(edit, deck_version, "holdout")
+        truths = [as_of(one, by) for one in found.truths]
         opened = sum(one.is_open and not any(at > by for at in _moments(one)) for one in truths)
-        return opened + left_by_all(self.labels.skipped(grader_id), truths)
+        return opened + found.left
+
+    def _of(self, edit: Edit, deck_version: int, split: Split) -> TruthsOfPrompt:
+        return self.truths.of(
+            edit.organization_id,
+            edit.deck_id,
+            edit.grader_id,
+            deck_version=deck_version,
+            split=split,
+        )
 
     @staticmethod
     def sufficiency(truths: Iterable[Truth], *, without_truth: int = 0) -> Sufficiency:

@@ -19,7 +19,8 @@ class Edit(Entity):
         proposal_cost_nano_usd: what it cost that a model proposed it.
         run_id: the latest replay; it is named before the run is stored, so that whoever is killed
             in between is followed by another.
-        split: the half of that replay, and ``labels_by`` the moment by which its labels were given.
+        split: the half of that replay, ``labels_by`` the moment by which its labels were given, and
+            ``deck_version`` the version of the deck whose system prompt its samples have.
         unfinished: how that replay ended, where it was no end.
         look: number of the look that was spent, and ``look_at`` its moment.
         labels_since: only labels from after that moment are looked at.
@@ -43,6 +44,7 @@ class Edit(Entity):
     run_id: str | None = None
     split: Split | None = None
     labels_by: datetime | None = None
+    deck_version: int | None = None
     unfinished: DeckRunStatus | None = None
     look: int | None = None
     look_at: datetime | None = None

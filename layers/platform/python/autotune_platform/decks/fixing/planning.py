@@ -67,10 +67,12 @@ class ReplayPlanning:
         now = self.clock.now()
         by = edit.look_at if request.split == "holdout" and edit.look_at is not None else now
         since = edit.labels_since if edit.look is not None else request.labels_since
-        truths = self._labelled(grader, request, by=by, since=since)
+        truths = self._labelled(edit, request, deck_version=deck.version, by=by, since=since)
         headers = self.samples.headers(grader.deck_id, [one.sample_id for one in truths])
         if not headers:
-            raise ConflictError("no sample of this half has a label that counts")
+            raise ConflictError(
+                "no sample of this half, with the deck's system prompt, has a label that counts"
+            )
         base = self.graders.version(grader, edit.base_version)
         candidate = self._candidate(grader, edit, base)
         chosen = self._to_judge([base, candidate], list(headers.values()))
@@ -124,16 +126,21 @@ class ReplayPlanning:
 
     def _labelled(
         self,
-        grader: DeckGrader,
+        edit: Edit,
         request: ReplayEditRequest,
         *,
+        deck_version: int,
         by: datetime,
         since: datetime | None,
     ) -> list[Truth]:
         if request.split == "development":
-            return self.measuring.labelled(grader.id, split="development", by=by)
-        truths = self.measuring.labelled(grader.id, split="holdout", by=by, since=since)
-        open_ = self.measuring.without_truth(grader.id, by=by)
+            return self.measuring.labelled(
+                edit, deck_version=deck_version, split="development", by=by
+            )
+        truths = self.measuring.labelled(
+            edit, deck_version=deck_version, split="holdout", by=by, since=since
+        )
+        open_ = self.measuring.without_truth(edit, deck_version=deck_version, by=by)
         labels = self.measuring.sufficiency(truths, without_truth=open_)
         if labels.because is Insufficient.MANY_OPEN:
             raise ConflictError(
@@ -144,7 +151,8 @@ class ReplayPlanning:
             )
         if not labels.is_sufficient:
             raise ConflictError(
-                f"{labels.n} drawn labels of the held-out half have a level, "
+                f"{labels.n} drawn labels of the held-out half, of samples with the deck's system "
+                "prompt, have a level, "
                 f"{labels.outside_commonest} of them another than the commonest; a claim needs "
                 f"{LEAST_LABELS} and {LEAST_OUTSIDE_COMMONEST}"
             )

@@ -100,7 +100,7 @@ class EditProposing:
         *,
         cap: int,
     ) -> Proposal:
-        shown = self.showing.widest(grader.id, grader.version, most=request.samples)
+        shown = self.showing.widest(grader.deck_id, grader.id, grader.version, most=request.samples)
         if not shown:
             raise ConflictError("judge and people differ on no sample of the development half")
         return Proposal(

@@ -82,12 +82,12 @@ class EditReplaying:
             cap=request.cap_nano_usd,
             fingerprint=edit.id,
         )
-        replayed = self._named(caller, edit, new, request, by=by)
+        replayed = self._named(caller, edit, new, request, by=by, deck_version=deck.version)
         try:
             self.runs.add(new, [one.id for one in chosen.samples], idempotency_key=None)
         except ConflictError:
-            back = {"status": edit.status, "run_id": edit.run_id, "split": edit.split}
-            self._store(replayed, {**back, "labels_by": edit.labels_by})
+            names = ("status", "run_id", "split", "labels_by", "deck_version")
+            self._store(replayed, {name: getattr(edit, name) for name in names})
             raise
         return replayed
 
@@ -148,7 +148,14 @@ class EditReplaying:
         return after
 
     def _named(
-        self, caller: Caller, edit: Edit, run: Run, request: ReplayEditRequest, *, by: datetime
+        self,
+        caller: Caller,
+        edit: Edit,
+        run: Run,
+        request: ReplayEditRequest,
+        *,
+        by: datetime,
+        deck_version: int,
     ) -> Edit:
         """Store which run replays an edit, with the look that it spends.
 
@@ -160,6 +167,7 @@ class EditReplaying:
             "run_id": run.id,
             "split": request.split,
             "labels_by": by,
+            "deck_version": deck_version,
             "unfinished": None,
         }
         if request.split == "development" or edit.look is not None:

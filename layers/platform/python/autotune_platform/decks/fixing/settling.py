@@ -63,8 +63,13 @@ class EditSettling:
             return self._store(edit, changes) or self._again(edit)
         assert edit.split is not None, "what is replayed has a half"
         assert edit.labels_by is not None, "and a moment by which labels count"
+        assert edit.deck_version is not None, "and a system prompt"
         truths = self.measuring.labelled(
-            edit.grader_id, split=edit.split, by=edit.labels_by, since=_since(edit)
+            edit,
+            deck_version=edit.deck_version,
+            split=edit.split,
+            by=edit.labels_by,
+            since=_since(edit),
         )
         if edit.split == "development":
             changes = {"trial": self.measuring.trial(edit, truths)}

@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Sequence
 
 from autotune_platform.decks.fixing.prompts import Shown
-from autotune_platform.decks.labels.disagreements import development, differences
+from autotune_platform.decks.labels.disagreements import development, differences, shown_truths
 from autotune_platform.decks.labels.models import Truth
+from autotune_platform.decks.labels.pool import SamplePool
 from autotune_platform.decks.labels.repository import LabelRepository
 from autotune_platform.decks.labels.results import JudgeResults
 from autotune_platform.decks.sample_repository import SampleRepository
@@ -20,11 +21,12 @@ class EditShowing:
 
     labels: LabelRepository
     results: JudgeResults
+    pool: SamplePool
     samples: SampleRepository
 
-    def widest(self, grader_id: str, version: int, *, most: int) -> list[str]:
+    def widest(self, deck_id: str, grader_id: str, version: int, *, most: int) -> list[str]:
         """Return samples of the development half on which judge and people differ most."""
-        truths = development(self.labels.truths(grader_id, split="development"))
+        truths = shown_truths(self.labels, self.pool, deck_id, grader_id)
         results = self.results.scores(grader_id, version, [one.sample_id for one in truths])
         found = differences(truths, results, truth=None, score=None)
         return [one.truth.sample_id for one in found[:most]]

@@ -83,7 +83,7 @@ class DisagreementService:
             )
         grader = self.graders.require(caller, deck_id, grader_id)
         judged_by = self.graders.version(grader, version)
-        truths = development(self.labels.truths(grader.id, split="development"))
+        truths = shown_truths(self.labels, self.pool, grader.deck_id, grader.id)
         results = self.results.scores(
             grader.id, judged_by.version, [one.sample_id for one in truths]
         )
@@ -151,6 +151,18 @@ class DisagreementService:
 def development(truths: Iterable[Truth]) -> list[Truth]:
     """Return the settled truths of the development half: what is held out is listed nowhere."""
     return [one for one in truths if one.split == "development" and one.state == "settled"]
+
+
+def shown_truths(
+    labels: LabelRepository, pool: SamplePool, deck_id: str, grader_id: str
+) -> list[Truth]:
+    """Return the settled truths of the development half by which people see where a judge errs.
+
+    None are of responses that were generated for an edit of the prompt: no user was answered so.
+    """
+    truths = development(labels.truths(grader_id, split="development"))
+    there = pool.not_generated(deck_id, [one.sample_id for one in truths])
+    return [one for one in truths if one.sample_id in there]
 
 
 def differences(

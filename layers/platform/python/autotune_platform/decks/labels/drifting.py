@@ -140,6 +140,7 @@ class DriftWatch:
         """Return the grader, its calibration suspended; None where it changed meanwhile."""
         assert published.calibration is not None, "what is suspended was calibrated"
         assert found.probability is not None, "twenty labels have one"
+        assert found.predicted is not None, "and a prediction"
         now = self.clock.now()
         suspension = CalibrationSuspension(
             at=now,

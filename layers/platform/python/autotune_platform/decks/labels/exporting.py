@@ -8,6 +8,7 @@ from autotune_platform.access.models import Caller
 from autotune_platform.decks.held_out import HeldOut
 from autotune_platform.decks.labels.graders import LabelledGraders
 from autotune_platform.decks.labels.models import Rating, Truth
+from autotune_platform.decks.labels.pool import SamplePool
 from autotune_platform.decks.labels.repository import LabelRepository
 from autotune_platform.decks.labels.results import JudgeResults, JudgeWord
 from autotune_platform.decks.labels.wire import result_on_wire, truth_on_wire
@@ -36,6 +37,7 @@ class LabelExport:
 
     graders: LabelledGraders
     labels: LabelRepository
+    pool: SamplePool
     results: JudgeResults
     held_out: HeldOut
 
@@ -98,6 +100,7 @@ class LabelExport:
                 for number in range(voice.corrections + 1)
             ],
         )
+        external_ids = self.pool.external_ids(grader.deck_id, [one.sample_id for one in truths])
         results = self._results(caller, grader, truths) if of.has_results else {}
         for truth in truths:
             result = results.get(truth.sample_id)
@@ -105,6 +108,7 @@ class LabelExport:
                 grader_id=grader.id,
                 grader_name=grader.name,
                 sample_id=truth.sample_id,
+                external_id=external_ids.get(truth.sample_id),
                 split=truth.split,
                 truth=truth_on_wire(truth, criteria=of.criteria),
                 ratings=[*_ratings(truth, said)],

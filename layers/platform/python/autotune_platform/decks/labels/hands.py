@@ -16,6 +16,7 @@ from datetime import timedelta
 
 from autotune.protocol.deck_samples import Split
 from autotune_platform.decks.labels.choosing import draw_of, is_unrated, is_wanted
+from autotune_platform.decks.labels.rateable import Rateable
 from autotune_platform.decks.labels.repository import Rated
 from autotune_platform.decks.models import DeckGrader
 from autotune_platform.runtime.frozen_model import FrozenModel
@@ -49,6 +50,8 @@ class Hand(FrozenModel):
         shared: the grader's settings by which samples go to several.
         wanted: how many samples the person may rate in all, beyond these as well.
         unrated: how many samples were not drawn for anybody yet, by half.
+        edits: edits of the system prompt that samples of the deck were generated for, and that
+            nobody had decided on: once somebody has, these are dealt no more.
     """
 
     organization_id: str
@@ -58,6 +61,7 @@ class Hand(FrozenModel):
     cards: Sequence[Card]
     wanted: int
     unrated: Mapping[Split, int]
+    edits: Sequence[str] = ()
 
     @property
     def has_more(self) -> bool:
@@ -93,11 +97,12 @@ def dealt(
     grader: DeckGrader,
     rater: str,
     *,
-    halves: Mapping[str, Split],
+    samples: Rateable,
     rated: Mapping[str, Rated],
     now: int,
 ) -> Hand:
-    """Return a person's hand, from all samples of a deck and all ratings of a grader."""
+    """Return a person's hand, from all samples to rate of a deck and all ratings of a grader."""
+    halves = samples.halves
     wanted: list[tuple[bool, float, str]] = []
     unrated: dict[Split, int] = {"holdout": 0, "development": 0}
     for sample_id, split in halves.items():
@@ -110,7 +115,7 @@ def dealt(
     return Hand(
         organization_id=grader.organization_id,
         made_at=now,
-        through=max(halves, default=""),
+        through=samples.through,
         shared=settings_of(grader),
         cards=[
             Card(sample_id=one, split=halves[one], unrated=is_unrated(rated.get(one)))
@@ -118,6 +123,7 @@ def dealt(
         ],
         wanted=len(wanted),
         unrated=unrated,
+        edits=sorted(samples.edits),
     )
 
 

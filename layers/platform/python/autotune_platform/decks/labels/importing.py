@@ -1,13 +1,14 @@
 """Ratings from a file, a line each: what is right is stored, and each other line says why not."""
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from autotune.protocol.deck_feedback import BulkFeedback, ImportedFeedback
+from autotune.protocol.deck_feedback import BulkFeedback, FeedbackLine, ImportedFeedback
 from autotune.protocol.deck_samples import RejectedLine
 from autotune.protocol.limits import MAX_SAMPLE_RATERS
 from autotune_platform.access.models import Caller
+from autotune_platform.decks.external_ids import ExternalIds
 from autotune_platform.decks.labels.deriving import with_rating
 from autotune_platform.decks.labels.drifting import DriftWatch
 from autotune_platform.decks.labels.graders import LabelledGraders
@@ -34,6 +35,8 @@ _SAMPLES_AT_ONCE = 100
 
 Numbered = tuple[int, ImportedFeedback]
 """A line and what it says."""
+NumberedLine = tuple[int, FeedbackLine]
+"""The same, of a sample that may be named by its external id."""
 
 
 @dataclass
@@ -78,9 +81,31 @@ class RatingImport:
 
     graders: LabelledGraders
     samples: SamplePool
+    external_ids: ExternalIds
     labels: LabelRepository
     watch: DriftWatch
     clock: Clock = SYSTEM_CLOCK
+
+    def add_lines(
+        self,
+        caller: Caller,
+        deck_id: str,
+        grader_id: str,
+        lines: Iterable[NumberedLine | RejectedLine],
+    ) -> BulkFeedback:
+        """Store what can be stored, of samples that are named by either id.
+
+        Raises:
+            NotFoundError: there is no such deck or grader, or it is another organisation's.
+        """
+        every = list(lines)
+        named = [one[1].external_id for one in every if not isinstance(one, RejectedLine)]
+        known: dict[str, str] = {}
+        if any(named):
+            self.graders.require(caller, deck_id, grader_id)
+            found = self.external_ids.find(deck_id, named)
+            known = {external_id: one.sample.id for external_id, one in found.items()}
+        return self.add(caller, deck_id, grader_id, [_with_sample(one, known) for one in every])
 
     def add(
         self,
@@ -303,6 +328,20 @@ class RatingImport:
             imported_by=caller.principal_id,
             created_at=self.clock.now(),
         )
+
+
+def _with_sample(
+    one: NumberedLine | RejectedLine, known: Mapping[str, str]
+) -> Numbered | RejectedLine:
+    """Return a line with its sample's id, by external id; rejected where the deck has no such."""
+    if isinstance(one, RejectedLine):
+        return one
+    line, said = one
+    sample_id = said.sample_id or known.get(said.external_id or "")
+    if sample_id is None:
+        return RejectedLine(line=line, field="externalId", expected="that of a sample of this deck")
+    kept = said.model_dump(exclude={"sample_id", "external_id"})
+    return line, ImportedFeedback(sample_id=sample_id, **kept)
 
 
 def _packed(prepared: Iterable[_Prepared]) -> Iterator[list[_Prepared]]:

@@ -13,6 +13,7 @@ from autotune_platform.decks.labels.hands import MOST_NEW, SHORTEST, Hand, HandS
 from autotune_platform.decks.labels.models import Lease
 from autotune_platform.decks.labels.playing import Play
 from autotune_platform.decks.labels.pool import SamplePool
+from autotune_platform.decks.labels.rateable import RateableSamples
 from autotune_platform.decks.labels.repository import LabelRepository, give_back
 from autotune_platform.decks.models import DeckGrader, GraderVersion, WholeSample
 from autotune_platform.decks.sample_repository import SampleRepository
@@ -61,6 +62,7 @@ class LabelInbox:
 
     graders: LabelledGraders
     pool: SamplePool
+    rateable: RateableSamples
     samples: SampleRepository
     labels: LabelRepository
     hands: HandStore
@@ -115,9 +117,12 @@ class LabelInbox:
         if hand is None or is_new:
             hand = self._deal(asked)
         while True:
-            newer = self.pool.halves(grader.deck_id, after=hand.through, at_most=MOST_NEW + 1)
-            if len(newer) <= MOST_NEW or is_new:
-                play = Play(self.labels, grader, rater, hand, newer, asked.held)
+            newer = self.rateable.of(
+                grader.deck_id, after=hand.through, at_most=MOST_NEW + 1, edits=hand.edits
+            )
+            is_current = newer.read <= MOST_NEW and newer.edits >= {*hand.edits}
+            if is_current or is_new:
+                play = Play(self.labels, grader, rater, hand, newer.halves, asked.held)
                 found = self._first(asked, play.candidates(own=asked.own, skip=asked.skip))
                 if (trimmed := play.trimmed()) is not None:
                     self.hands.put(grader.id, rater, trimmed)
@@ -131,7 +136,7 @@ class LabelInbox:
         hand = dealt(
             grader,
             rater,
-            halves=self.pool.halves(grader.deck_id),
+            samples=self.rateable.of(grader.deck_id),
             rated=self.labels.rated(grader.id),
             now=asked.now,
         )
@@ -145,6 +150,8 @@ class LabelInbox:
             rated=self.labels.rated(grader.id, state="to_adjudicate"),
             held=asked.held,
         )
+        to_rate = self.rateable.among(grader.deck_id, [one.sample_id for one in apart])
+        apart = [one for one in apart if one.sample_id in to_rate]
         rater = asked.caller.principal_id
         shown = self.labels.shown(grader.id, [(one.sample_id, rater) for one in apart])
         left = [one for one in apart if (one.sample_id, rater) not in shown]

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 
 from pydantic import ValidationError
 
-from autotune.protocol.deck_feedback import ImportedFeedback
+from autotune.protocol.deck_feedback import FeedbackLine
 from autotune.protocol.deck_samples import RejectedLine
 from autotune.protocol.limits import MAX_BULK_FEEDBACK
-from autotune_platform.decks.labels.importing import Numbered
+from autotune_platform.decks.labels.importing import NumberedLine
 from autotune_platform.decks.sample_lines import faulty_line
 from autotune_platform.http.problems import invalid_request
 from autotune_platform.runtime.bounded_json import TooManyValuesError, parse_strictly
@@ -17,7 +17,7 @@ from autotune_platform.runtime.errors import InvalidRequestError
 _MOST_VALUES = 100
 
 
-def feedback_lines(body: bytes) -> Iterator[Numbered | RejectedLine]:
+def feedback_lines(body: bytes) -> Iterator[NumberedLine | RejectedLine]:
     """Yield every line of a body that is not empty, as what it says or as what is wrong with it.
 
     Raises:
@@ -32,10 +32,10 @@ def feedback_lines(body: bytes) -> Iterator[Numbered | RejectedLine]:
     return (_read(place, line) for place, line in numbered)
 
 
-def _read(place: int, line: bytes) -> Numbered | RejectedLine:
+def _read(place: int, line: bytes) -> NumberedLine | RejectedLine:
     try:
         document = parse_strictly(line, most_values=_MOST_VALUES)
-        return place, ImportedFeedback.model_validate(document)
+        return place, FeedbackLine.model_validate(document)
     except (json.JSONDecodeError, TooManyValuesError):
         return RejectedLine(line=place, field="line", expected="one JSON object in UTF-8")
     except ValidationError as error:

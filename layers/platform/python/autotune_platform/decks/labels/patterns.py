@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from autotune.protocol import deck_agreement as wire
 from autotune_platform.access.models import Caller
 from autotune_platform.decks.labels.agreement import columns, interval_on_wire
-from autotune_platform.decks.labels.disagreements import development
+from autotune_platform.decks.labels.disagreements import shown_truths
 from autotune_platform.decks.labels.graders import LabelledGraders
 from autotune_platform.decks.labels.models import Truth
 from autotune_platform.decks.labels.pool import SamplePool, SampleTraits
@@ -37,7 +37,7 @@ class PatternService:
         """
         grader = self.graders.require(caller, deck_id, grader_id)
         judged_by = self.graders.version(grader, version).version
-        truths = development(self.labels.truths(grader.id, split="development"))
+        truths = shown_truths(self.labels, self.pool, grader.deck_id, grader.id)
         sample_ids = [one.sample_id for one in truths]
         results = self.results.scores(grader.id, judged_by, sample_ids)
         traits = self.pool.traits(grader.deck_id, sample_ids)

@@ -12,18 +12,23 @@ from autotune_platform.storage.table import Table
 _ATTRIBUTES = ("id", "split", "group_key", "deck_version", "prompt_edit_id")
 
 
-class PooledSample(FrozenModel):
-    """What never changes of a sample, and ratings go by.
+class ListedSample(FrozenModel):
+    """What is listed of a sample.
 
     Attributes:
         prompt_edit_id: the edit of the system prompt that it was generated for, if it was.
     """
 
-    id: str
     split: Split
+    prompt_edit_id: str | None = None
+
+
+class PooledSample(ListedSample):
+    """What never changes of a sample, and ratings go by."""
+
+    id: str
     group_key: str
     deck_version: int
-    prompt_edit_id: str | None = None
 
 
 class Excerpts(FrozenModel):
@@ -49,10 +54,18 @@ class SamplePool:
     def __init__(self, table: Table) -> None:
         self._table = table
 
-    def halves(
-        self, deck_id: str, *, after: str | None = None, at_most: int | None = None
-    ) -> dict[str, Split]:
+    def halves(self, deck_id: str, *, after: str | None = None) -> dict[str, Split]:
         """Return samples of a deck, with the half that each is in, the oldest first.
+
+        Args:
+            after: only those behind this one.
+        """
+        return {id_: one.split for id_, one in self.listed(deck_id, after=after).items()}
+
+    def listed(
+        self, deck_id: str, *, after: str | None = None, at_most: int | None = None
+    ) -> dict[str, ListedSample]:
+        """Return samples of a deck, the oldest first.
 
         Args:
             after: only those behind this one.
@@ -63,10 +76,10 @@ class SamplePool:
             starting=SAMPLE,
             after={"pk": deck_id, "sk": SAMPLE + after} if after else None,
             limit=at_most,
-            attributes=("sk", "split"),
+            attributes=("sk", *ListedSample.model_fields),
         )
         found = islice(items, at_most)
-        return {item["sk"].removeprefix(SAMPLE): item["split"] for item in found}
+        return {item["sk"].removeprefix(SAMPLE): model_from(item, ListedSample) for item in found}
 
     def get_many(self, deck_id: str, sample_ids: Iterable[str]) -> dict[str, PooledSample]:
         """Return those samples that the deck has, by id."""
@@ -74,6 +87,17 @@ class SamplePool:
         found = self._table.get_many(keys, attributes=_ATTRIBUTES).values()
         samples = (model_from(item, PooledSample) for item in found)
         return {sample.id: sample for sample in samples}
+
+    def not_generated(self, deck_id: str, sample_ids: Iterable[str]) -> set[str]:
+        """Return those samples that the deck has, generated for no edit of a system prompt."""
+        found = self.get_many(deck_id, sample_ids).values()
+        return {one.id for one in found if one.prompt_edit_id is None}
+
+    def external_ids(self, deck_id: str, sample_ids: Iterable[str]) -> dict[str, str]:
+        """Return the callers' own ids of those samples that have one, by id."""
+        keys = ((deck_id, SAMPLE + sample_id) for sample_id in sample_ids)
+        found = self._table.get_many(keys, attributes=("id", "external_id")).values()
+        return {item["id"]: item["external_id"] for item in found if item.get("external_id")}
 
     def excerpts(self, deck_id: str, sample_ids: Iterable[str]) -> dict[str, Excerpts]:
         """Return how texts begin, of those samples that the deck has, by id."""

@@ -8,7 +8,7 @@ from autotune.protocol.deck_samples import Split
 from autotune_platform.access.models import Caller
 from autotune_platform.decks.labels.graders import LabelledGraders
 from autotune_platform.decks.labels.models import Truth, Voice
-from autotune_platform.decks.labels.pool import SamplePool
+from autotune_platform.decks.labels.rateable import RateableSamples
 from autotune_platform.decks.labels.repository import LabelRepository
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
@@ -19,21 +19,24 @@ class LabelProgress:
     """Counts what was rated, and by whom."""
 
     graders: LabelledGraders
-    pool: SamplePool
+    rateable: RateableSamples
     labels: LabelRepository
     clock: Clock = SYSTEM_CLOCK
 
     def of(self, caller: Caller, deck_id: str, grader_id: str) -> RatingProgress:
         """Return how far people are; a reviewer sees of people themselves alone.
 
+        Halves have what people are to rate, and each rater all that they rated.
+
         Raises:
             NotFoundError: there is no such deck or grader, or it is another organisation's.
         """
         grader = self.graders.require(caller, deck_id, grader_id)
         criteria = self.graders.criteria(grader)
-        halves = self.pool.halves(deck_id)
-        truths = list(self.labels.truths(grader.id))
-        raters = _by_rater(truths)
+        halves = self.rateable.of(deck_id).halves
+        every = list(self.labels.truths(grader.id))
+        truths = [one for one in every if one.sample_id in halves]
+        raters = _by_rater(every)
         if caller.role == "reviewer":
             raters = {name: raters[name] for name in raters if name == caller.principal_id}
         return RatingProgress(

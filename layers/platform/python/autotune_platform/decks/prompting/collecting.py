@@ -29,7 +29,6 @@ from autotune_platform.decks.sample_repository import (
     SampleRepository,
     packed,
 )
-from autotune_platform.judging.rubric.conversations import sample_texts
 from autotune_platform.judging.rubric.levels import LevelReading
 from autotune_platform.ledger.ordering import Ordered
 from autotune_platform.runtime.errors import NotFoundError, UnavailableError
@@ -180,7 +179,7 @@ class GenerationCollecting(RunCollecting):
             version = run.graders[one.wanted.grader].version
             if source is None or found is None or prompts.keys() != {*edit.arms}:
                 continue
-            read = sample_texts(found.request, found.response)
+            read = found.read()
             values = values_of(prompts[edit.base_version], read)
             if values is None:
                 continue

@@ -115,7 +115,7 @@ class PromptInputs:
         for sample, found in self.samples.each_texts(samples):
             if not _is_plain(found.request):
                 continue
-            read = sample_texts(found.request, found.response)
+            read = found.read()
             values = values_of(base, read)
             if values is None or read.characters > MAX_LEVELS_TEXT_CHARACTERS:
                 continue
@@ -133,9 +133,12 @@ def values_of(prompt: str, texts: SampleTexts) -> Mapping[str, str] | None:
     """Return what stands for a prompt's placeholders in a sample; None where it has another one.
 
     A sample without instructions has the deck's prompt, whose placeholders nobody knows then.
+    Where redacting has changed literal text of the prompt, they are those that were kept with it.
     """
     if [turn.role for turn in texts.turns] != ["user"]:
         return None
+    if texts.values is not None:
+        return texts.values if texts.values.keys() >= {*placeholders(prompt)} else None
     if texts.system is None:
         return None if placeholders(prompt) else {}
     return named_values(prompt, texts.system)

@@ -15,6 +15,9 @@ from autotune.protocol.limits import LEAST_PROMPT_EDIT_LABELS as LEAST_LABELS
 from autotune_platform.runtime.frozen_model import FrozenModel
 from autotune_platform.storage.registry import Entity
 
+DECIDED: Set[PromptEditStatus] = frozenset({"accepted", "rejected", "rolled_back"})
+"""What people decided on; responses that were generated for it are in no figure any more."""
+
 
 class PromptEdit(Entity):
     """A system prompt in place of another one, and how far it has come.

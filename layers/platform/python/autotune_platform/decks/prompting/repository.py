@@ -1,8 +1,10 @@
 """Where edits of system prompts are stored, and their looks: in the partition of their deck."""
 
+from collections.abc import Iterable
+
 from autotune.protocol.ids import is_id
 from autotune_platform.decks.items import PROMPT_EDIT, PROMPT_LOOKS, item_of, model_from
-from autotune_platform.decks.prompting.models import PromptEdit, PromptLooks
+from autotune_platform.decks.prompting.models import DECIDED, PromptEdit, PromptLooks
 from autotune_platform.runtime.errors import NotFoundError
 from autotune_platform.storage.cursors import decode_cursor, encode_cursor, invalid_cursor
 from autotune_platform.storage.table import Item, Table
@@ -32,6 +34,14 @@ class PromptEditRepository:
         if edit is None:
             raise NotFoundError(f"no prompt edit {edit_id} of deck {deck_id}")
         return edit
+
+    def undecided(self, deck_id: str, edit_ids: Iterable[str]) -> set[str]:
+        """Return those of some edits of a deck that nobody has decided on yet."""
+        keys = [(deck_id, PROMPT_EDIT + one) for one in edit_ids]
+        if not keys:
+            return set()
+        found = self._table.get_many(keys, attributes=("id", "status")).values()
+        return {item["id"] for item in found if item["status"] not in DECIDED}
 
     def page(
         self, deck_id: str, *, limit: int, next_token: str | None

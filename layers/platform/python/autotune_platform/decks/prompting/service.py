@@ -114,7 +114,9 @@ class PromptEditService:
             created_by=caller.principal_id,
         )
         added = self.edits.added(edit)
-        self.decks.add_candidate(caller, deck, request.system_prompt, request.note, added)
+        self.decks.add_candidate(
+            caller, deck, request.system_prompt, request.note, added, edit_id=edit.id
+        )
         return edit
 
     def get(self, caller: Caller, deck_id: str, edit_id: str) -> PromptEdit:
@@ -227,7 +229,7 @@ class PromptEditService:
         is_begun = edit.started_at is not None
         drawn = self.inputs.kept(edit, prompts) if is_begun else self.inputs.draw(edit, prompts)
         if not drawn.sources:
-            raise ConflictError("the deck has no such sample whose input can be answered")
+            raise ConflictError(_nothing_to_answer(drawn.unusable))
         copied = next((one.sample.id for one in drawn.sources if one.is_copied), None)
         if copied is not None and not is_begun:
             raise ConflictError(
@@ -317,6 +319,17 @@ class PromptEditService:
         if not self.edits.change(edit, after, *others):
             raise ConflictError(f"edit {edit.id} changed at the same time; read it again")
         return after
+
+
+def _nothing_to_answer(unusable: int) -> str:
+    none = "the deck has no such sample whose input can be answered"
+    if not unusable:
+        return none
+    return (
+        f"{none}: {unusable} were drawn that have several turns, tools or images, or a system "
+        "prompt that is not the deck's, as redactions of capture make it where they find its "
+        "placeholders"
+    )
 
 
 def _usual(planned: PlannedRow, size: int) -> int:

@@ -1,6 +1,6 @@
 """Publishing graders of decks: a snapshot in the registry, by which tasks score."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 
@@ -15,9 +15,7 @@ from autotune_platform.decks.graders import DeckGraderService
 from autotune_platform.decks.held_out import HeldOut
 from autotune_platform.decks.labels.drifting import DriftWatch
 from autotune_platform.decks.labels.models import Truth
-from autotune_platform.decks.labels.of_prompt import PromptSamples
-from autotune_platform.decks.labels.pool import SamplePool
-from autotune_platform.decks.labels.repository import LabelRepository
+from autotune_platform.decks.labels.prompt_truths import PromptTruths, TruthsOfPrompt
 from autotune_platform.decks.models import DeckGrader, GraderVersion, Published, WholeGrader
 from autotune_platform.decks.new_graders import registered_id
 from autotune_platform.decks.publishing.measuring import Measured, measured
@@ -49,20 +47,6 @@ class _Snapshot:
 
 
 @dataclass(frozen=True)
-class _Labelled:
-    """Ground truths of held-out samples.
-
-    Attributes:
-        truths: of samples of the deck's system prompt, and ``others`` of another one.
-        left: samples of the deck's prompt that people left to others, and that nobody rated.
-    """
-
-    truths: Sequence[Truth]
-    others: Sequence[Truth]
-    left: int
-
-
-@dataclass(frozen=True)
 class _Found:
     """What was measured, at which look, and how many of its labels chose the version."""
 
@@ -82,9 +66,7 @@ class PublishingService:
     decks: DeckService
     deck_graders: DeckGraderService
     repository: DeckGraderRepository
-    labels: LabelRepository
-    pool: SamplePool
-    of_prompt: PromptSamples
+    truths: PromptTruths
     results: ResultRepository
     held_out: HeldOut
     graders: GraderService
@@ -138,7 +120,12 @@ class PublishingService:
         deck = self.decks.get(caller, version.deck_id)
         assert deck.prompt is not None, "a deck that is read alone has its prompt"
         bare = configuration_of(version, deck.prompt)
-        labelled = self._labelled(whole.grader, deck.deck.version)
+        labelled = self.truths.of(
+            version.organization_id,
+            version.deck_id,
+            version.grader_id,
+            deck_version=deck.deck.version,
+        )
         found = self._measured(whole.grader, version, labelled)
         said = None if found is None else found.measured
         before = whole.grader.published
@@ -172,25 +159,8 @@ class PublishingService:
         )
         return _Snapshot(calibrated(bare, calibration), published)
 
-    def _labelled(self, grader: DeckGrader, version: int) -> _Labelled:
-        """Return what people said of samples of a system prompt: the judge is asked with it."""
-        every = list(self.labels.truths(grader.id, split="holdout"))
-        left = self.labels.skipped(grader.id) - {one.sample_id for one in every}
-        samples = self.pool.get_many(grader.deck_id, [*(one.sample_id for one in every), *left])
-        same = self.of_prompt.of(grader.organization_id, grader.deck_id, version, samples.values())
-        there = [
-            one
-            for one in every
-            if one.sample_id in samples and samples[one.sample_id].prompt_edit_id is None
-        ]
-        return _Labelled(
-            truths=[one for one in there if one.sample_id in same],
-            others=[one for one in there if one.sample_id not in same],
-            left=len(left & same),
-        )
-
     def _measured(
-        self, grader: DeckGrader, version: GraderVersion, labelled: _Labelled
+        self, grader: DeckGrader, version: GraderVersion, labelled: TruthsOfPrompt
     ) -> _Found | None:
         """Return what was measured at the look that this takes; None where nothing was.
 
@@ -268,7 +238,7 @@ def still_suspended(
     return None if is_new or before.calibration.suspended is None else before.calibration
 
 
-def _because(found: Measured | None, labelled: _Labelled) -> UncalibratedBecause | None:
+def _because(found: Measured | None, labelled: TruthsOfPrompt) -> UncalibratedBecause | None:
     """Return why a version is not calibrated: where labels are of another prompt, that."""
     because = "not_judged" if found is None else found.because
     if because not in {"not_judged", "insufficient_labels"} or _suffice(labelled.truths):

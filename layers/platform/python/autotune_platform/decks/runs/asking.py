@@ -15,7 +15,7 @@ from autotune_platform.decks.repository import DeckRepository
 from autotune_platform.decks.runs.models import Asked, Chunk, Judged, Run
 from autotune_platform.decks.runs.repository import unpacked_rows
 from autotune_platform.decks.sample_repository import SampleRepository
-from autotune_platform.judging.rubric.conversations import SampleTexts, sample_texts
+from autotune_platform.judging.rubric.conversations import SampleTexts
 from autotune_platform.judging.rubric.level_prompts import LevelFault, repair_notice
 from autotune_platform.judging.rubric.levels import levels_request
 from autotune_platform.ledger.affording import too_dear
@@ -215,10 +215,7 @@ class RunAsking:
     def _texts(self, run: Run, sample_ids: set[str]) -> Mapping[str, tuple[Sample, SampleTexts]]:
         headers = self.samples.headers(run.deck_id, sample_ids)
         texts = self.samples.texts(headers.values())
-        return {
-            id_: (headers[id_], sample_texts(one.request, one.response))
-            for id_, one in texts.items()
-        }
+        return {id_: (headers[id_], one.read()) for id_, one in texts.items()}
 
     def _request(
         self, asking: Asking, run: Run, wanted: Wanted, header: Sample, texts: SampleTexts

@@ -8,8 +8,10 @@ from autotune.protocol.deck_runs import StartDeckRunRequest
 from autotune.protocol.limits import DECK_REPEATED_SAMPLES, MAX_DECK_TRIAL_SAMPLES
 from autotune_platform.decks.grader_repository import DeckGraderRepository
 from autotune_platform.decks.labels.choosing import drawn_to_check
-from autotune_platform.decks.labels.repository import LabelRepository
-from autotune_platform.decks.models import DeckGrader, GraderVersion, Sample
+from autotune_platform.decks.labels.models import Truth
+from autotune_platform.decks.labels.prompt_truths import PromptTruths
+from autotune_platform.decks.models import Deck, DeckGrader, GraderVersion, Sample
+from autotune_platform.decks.prompting.repository import PromptEditRepository
 from autotune_platform.decks.results import ResultRepository
 from autotune_platform.decks.sample_repository import SampleRepository
 from autotune_platform.runtime.errors import ConflictError, InvalidRequestError
@@ -36,16 +38,18 @@ class RunChoosing:
     graders: DeckGraderRepository
     samples: SampleRepository
     results: ResultRepository
-    labels: LabelRepository
+    truths: PromptTruths
+    edits: PromptEditRepository
 
-    def choose(self, deck_id: str, request: StartDeckRunRequest) -> Chosen:
+    def choose(self, deck: Deck, request: StartDeckRunRequest) -> Chosen:
         """Return what is to be judged.
 
         Raises:
-            InvalidRequestError: a grader or sample is none of the deck's, or may not be used so.
+            InvalidRequestError: a grader, sample or edit is none of the deck's, or may not be used
+                so.
             ConflictError: there is no grader, or no sample, to judge.
         """
-        graders = self._graders(deck_id, request)
+        graders = self._graders(deck.id, request)
         current = self.graders.current(graders)
         versions = [current[one.id] for one in graders if one.id in current]
         for place, version in enumerate(versions):
@@ -53,7 +57,7 @@ class RunChoosing:
                 raise InvalidRequestError.of_field(
                     f"graderIds[{place}]", "a grader with a judge", detail="it has no judge yet"
                 )
-        samples = self._samples(deck_id, request, versions)
+        samples = self._samples(deck, request, versions)
         if any(one.status == "proposed" for one in graders):
             _require_trial(request, samples)
         if not samples:
@@ -79,21 +83,25 @@ class RunChoosing:
         return list(found.values())
 
     def _samples(
-        self, deck_id: str, request: StartDeckRunRequest, versions: Sequence[GraderVersion]
+        self, deck: Deck, request: StartDeckRunRequest, versions: Sequence[GraderVersion]
     ) -> list[Sample]:
         if request.sample_ids is not None:
-            return self._named(deck_id, request.sample_ids)
-        of_deck = request.deck_version
+            return self._named(deck.id, request.sample_ids)
+        of_deck, edit_id = request.deck_version, request.prompt_edit_id
         if request.labelled:
-            found = self._labelled(deck_id, versions)
-            return [one for one in found if of_deck is None or one.deck_version == of_deck]
+            return self._labelled(deck, of_deck or deck.version, versions)
+        if edit_id is not None and self.edits.get(deck.id, edit_id) is None:
+            raise InvalidRequestError.of_field(
+                "promptEditId", "an edit of this deck's prompt", detail="the deck has no such edit"
+            )
         wanted = [
             one
-            for one in self.samples.walk(deck_id)
-            if (request.split is None or one.split == request.split)
+            for one in self.samples.walk(deck.id)
+            if one.prompt_edit_id == edit_id
+            and (request.split is None or one.split == request.split)
             and (of_deck is None or one.deck_version == of_deck)
         ]
-        return self._judged_before(wanted, versions[0]) if request.repeat else wanted
+        return self._judged_before(deck, wanted, versions[0]) if request.repeat else wanted
 
     def _named(self, deck_id: str, sample_ids: Iterable[str]) -> list[Sample]:
         ids = list(dict.fromkeys(sample_ids))
@@ -107,25 +115,36 @@ class RunChoosing:
                 )
         return [found[id_] for id_ in ids]
 
-    def _labelled(self, deck_id: str, versions: Iterable[GraderVersion]) -> list[Sample]:
+    def _labelled(
+        self, deck: Deck, deck_version: int, versions: Iterable[GraderVersion]
+    ) -> list[Sample]:
         """Return the samples that a judge is measured on, the oldest first."""
         ids = {
             one.sample_id
             for version in versions
-            for one in self.labels.truths(version.grader_id, split="holdout")
+            for one in self._truths(deck, deck_version, version)
             if one.counts and one.state == "settled"
         }
-        found = self.samples.headers(deck_id, sorted(ids))
+        found = self.samples.headers(deck.id, sorted(ids))
         return [found[id_] for id_ in sorted(found)]
 
-    def _judged_before(self, samples: Iterable[Sample], version: GraderVersion) -> list[Sample]:
+    def _truths(self, deck: Deck, deck_version: int, version: GraderVersion) -> Sequence[Truth]:
+        found = self.truths.of(
+            deck.organization_id, deck.id, version.grader_id, deck_version=deck_version
+        )
+        return found.truths
+
+    def _judged_before(
+        self, deck: Deck, samples: Iterable[Sample], version: GraderVersion
+    ) -> list[Sample]:
         """Return twenty samples that were judged, always the same ones of these.
 
-        First those by which a model is checked that follows a calibrated one.
+        First those by which a model is checked that follows a calibrated one: publishing draws the
+        same, of the same labels.
         """
         of_version = self.results.of_version(version.grader_id, version.version)
         judged = {one.sample_id for one in of_version if one.status == "scored"}
-        truths = self.labels.truths(version.grader_id, split="holdout")
+        truths = self._truths(deck, deck.version, version)
         checked = {*drawn_to_check(version.grader_id, version.version, truths)}
         found = sorted(
             (one for one in samples if one.id in judged | checked),

@@ -131,6 +131,7 @@ class Run(Entity):
     graders: Sequence[Judged]
     split: Split | None = None
     deck_version: int | None = None
+    judged_edit_id: str | None = None
     repeat: bool = False
     samples: int
     position: int = 0

@@ -64,7 +64,7 @@ class RunService:
             ConflictError: there is no grader, or no sample, to judge.
         """
         deck = self.decks.require(caller, deck_id)
-        chosen = self.choosing.choose(deck_id, request)
+        chosen = self.choosing.choose(deck, request)
         return self.estimate_of(caller, deck, chosen, repeat=request.repeat)
 
     def estimate_of(
@@ -113,7 +113,7 @@ class RunService:
         before = self.before(deck_id, fingerprint, idempotency_key)
         if before is not None:
             return StartedRun(on_wire(before), replayed=True)
-        chosen = self.choosing.choose(deck_id, request)
+        chosen = self.choosing.choose(deck, request)
         run = self.new_run(
             caller,
             deck,
@@ -122,6 +122,7 @@ class RunService:
             repeat=request.repeat,
             split=request.split,
             deck_version=request.deck_version,
+            prompt_edit_id=request.prompt_edit_id,
             cap=request.cap_nano_usd,
             fingerprint=fingerprint,
         )
@@ -138,6 +139,7 @@ class RunService:
         repeat: bool = False,
         split: str | None = None,
         deck_version: int | None = None,
+        prompt_edit_id: str | None = None,
         cap: int | None = None,
         fingerprint: str = "",
     ) -> Run:
@@ -167,6 +169,7 @@ class RunService:
                 ],
                 "split": split,
                 "deck_version": deck_version,
+                "judged_edit_id": prompt_edit_id,
                 "repeat": repeat,
                 "samples": len(chosen.samples),
                 "estimate": estimate.estimate,
@@ -270,7 +273,7 @@ def on_wire(run: Run) -> wire.DeckRun:
         graders=[
             wire.RunGrader(grader_id=one.grader_id, version=one.version)
             for one in run.graders
-            if run.prompt_edit_id is None
+            if run.kind != "generate"
         ],
         split=run.split,
         deck_version=run.deck_version,
@@ -289,7 +292,7 @@ def on_wire(run: Run) -> wire.DeckRun:
         created_at=run.created_at,
         created_by=run.created_by,
         ended_at=run.ended_at,
-        prompt_edit_id=run.prompt_edit_id,
+        prompt_edit_id=run.prompt_edit_id or run.judged_edit_id,
         proposal=None if run.proposal is None else _proposal_on_wire(run.proposal),
     )
 

@@ -16,7 +16,7 @@ from autotune_platform.decks.conversion import FaultySampleError, conversation_o
 from autotune_platform.decks.prompts import prompt_hash
 from autotune_platform.decks.repository import DeckRepository
 from autotune_platform.decks.telemetry.matching import Match, NoMatch, PromptMatcher
-from autotune_platform.decks.telemetry.models import Exchange, Receipt, Taken
+from autotune_platform.decks.telemetry.models import Asked, Exchange, Receipt, Taken
 from autotune_platform.decks.telemetry.receipts import Receipts
 from autotune_platform.decks.telemetry.storing import (
     ExchangeStore,
@@ -56,10 +56,11 @@ class TelemetryIntake:
         deck_id: str | None,
         request: Mapping[str, Any],
         response: Mapping[str, Any],
-        asked: str | None = None,
+        asked: Asked | None = None,
         provider: str | None,
         model: str | None,
         metadata: Mapping[str, str],
+        group_key: str | None = None,
         captured_at: datetime,
         expires_at: datetime | None,
     ) -> Taken:
@@ -70,8 +71,8 @@ class TelemetryIntake:
             deck_id: the deck that it is to be of; the deck with its system prompt without one, or
                 where that one is archived, deleted or another organisation's.
             request: a request for a chat completion, as OpenAI has it; so with ``response``.
-            asked: the system prompt as the model had it, if ``request`` was changed since. Its deck
-                is found by it, and it is not kept.
+            asked: how it was asked, if ``request`` was changed since. Its deck is found by that.
+            group_key: what its group goes by, if not by how the conversation began.
             expires_at: when what is kept of it is erased; None for never.
 
         Raises:
@@ -84,6 +85,7 @@ class TelemetryIntake:
                 provider=provider,
                 model=model,
                 metadata=dict(metadata),
+                group_key=group_key,
                 requested_at=captured_at,
             )
         except ValidationError as error:
@@ -98,7 +100,7 @@ class TelemetryIntake:
         return self.take_in(exchange, deck_id=deck_id, asked=asked)
 
     def take_in(
-        self, exchange: Exchange, *, deck_id: str | None, asked: str | None = None
+        self, exchange: Exchange, *, deck_id: str | None, asked: Asked | None = None
     ) -> Taken:
         """Make a sample of a call, or count it; see ``take``.
 
@@ -107,9 +109,9 @@ class TelemetryIntake:
         """
         receipt = self.receipts.read(exchange.organization_id, exchange.source_id)
         if receipt is None:
-            receipt = self._decide(exchange, deck_id, asked)
+            receipt = self._decide(exchange, deck_id, asked.prompt if asked else None)
         if not receipt.done:
-            receipt = self._store(receipt, exchange)
+            receipt = self._store(receipt, exchange, asked)
         return receipt.taken
 
     def _decide(self, exchange: Exchange, deck_id: str | None, asked: str | None) -> Receipt:
@@ -156,7 +158,7 @@ class TelemetryIntake:
                 break
         return found
 
-    def _store(self, receipt: Receipt, exchange: Exchange) -> Receipt:
+    def _store(self, receipt: Receipt, exchange: Exchange, asked: Asked | None) -> Receipt:
         """Store a call as the sample that was decided on; return what became of it."""
         sample_id, fault = None, None
         try:
@@ -166,6 +168,7 @@ class TelemetryIntake:
                 receipt.deck_version or deck.version,
                 exchange,
                 sample_id=receipt.sample_id or sample_id_of(exchange),
+                redact=asked.redact if asked else None,
             )
             fault = _ROOM if sample_id is None else None
         except NotFoundError:

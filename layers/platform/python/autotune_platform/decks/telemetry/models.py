@@ -1,6 +1,6 @@
 """What is known of captured calls, and of prompts that no deck has."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -23,6 +23,19 @@ class Taken:
     deck_id: str | None = None
     unmatched_id: str | None = None
     fault: str | None = None
+
+
+@dataclass(frozen=True)
+class Asked:
+    """How a call was asked, of which texts were changed before they are kept.
+
+    Attributes:
+        prompt: the system prompt as the model had it; it is not kept.
+        redact: what its texts were changed by.
+    """
+
+    prompt: str | None
+    redact: Callable[[str], str]
 
 
 @dataclass(frozen=True)

@@ -39,11 +39,14 @@ class SampleTexts(FrozenModel):
         system: the system prompt that the response was written under, where it is known.
         turns: the conversation before the response, without its system prompt.
         response: what is judged.
+        values: what stands for the placeholders of its deck's prompt, by name, where the system
+            prompt is kept with other literal text than the deck's; judges are not shown it.
     """
 
     system: str | None = None
     turns: Sequence[Turn]
     response: str
+    values: Mapping[str, str] | None = None
 
     @property
     def characters(self) -> int:

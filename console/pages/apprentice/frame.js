@@ -1,0 +1,39 @@
+// What the views of a task of the apprentice have in common: the head, the way between them, and words.
+
+import { Page } from "../../components/page.js";
+import { Tabs } from "../../components/tabs.js";
+import { html } from "../../preact.js";
+
+export const PHASES = { 1: "the paid model", 2: "the paid model, beside a version", 3: "a version" };
+export const STAGES = { out: "plain", shadow: "plain", canary: "warning", serves: "good" };
+export const ALERTS = { emergency: "trouble", alarm: "trouble", halted: "trouble", budget: "warning", unmonitored: "warning", unchecked: "warning", stale: "warning", shift: "warning", drift: "warning", refolding: "plain" };
+
+/** Why as much is checked as is. */
+export const REASONS = {
+  not_graduated: "until it has graduated",
+  stale: "its pairs are too old",
+  below_coaching: "it may agree too little",
+  near_alarm: "it is half-way to an alarm",
+  decay: "less, the surer agreement is",
+  floor: "the least share",
+};
+
+/** A view of a task: `open` is the title of its tab; the rest as of `Page`. */
+export function TaskPage({ name, open, about, children }) {
+  const tabs = [
+    [["apprentice", name], "Status"],
+    [["apprentice", name, "runs"], "Runs"],
+    [["apprentice", name, "pairs"], "Pairs"],
+  ];
+  return html`
+    <${Page} title=${name} about=${about}>
+      <${Tabs} label="Parts of the task" tabs=${tabs} open=${open} />
+      ${children}
+    <//>
+  `;
+}
+
+/** The version that answers, or else the one that is to; undefined where there is none. */
+export function presentOf({ serving, candidate, versions }) {
+  return versions.find(({ number }) => number === (serving ?? candidate));
+}

@@ -1,0 +1,76 @@
+// One task: who answers, how far versions agree, what it costs and saves, and how long it takes yet.
+
+import { useApi } from "../../api.js";
+import { Choice } from "../../components/choice.js";
+import { FactsToCome, Section, Stat, Stats } from "../../components/page.js";
+import { Table } from "../../components/table.js";
+import { Trouble } from "../../components/trouble.js";
+import { count, nanoDollars, percent } from "../../format.js";
+import { html } from "../../preact.js";
+import { link } from "../../router.js";
+import { Agreement } from "./agreement.js";
+import { PHASES, presentOf, REASONS, TaskPage } from "./frame.js";
+import { Prospect } from "./prospect.js";
+import { Spend } from "./spend.js";
+import { Versions } from "./versions.js";
+
+const LIVE_SECONDS = 30;
+const SPANS = ["7", "30", "90"];
+
+export function Task({ name, query }) {
+  const days = SPANS.includes(query.days) ? query.days : "30";
+  const path = `apprentice/tasks/${encodeURIComponent(name)}`;
+  const { data, problem, again } = useApi(`${path}/report`, { days }, { every: LIVE_SECONDS });
+  const estimate = useApi(`${path}/estimate`);
+  const report = data?.report ?? null;
+  const isThere = report !== null && (estimate.data !== null || estimate.problem !== null);
+  return html`
+    <${TaskPage} name=${name} open="Status" about=${report?.status.description ?? "\u00a0"}>
+      <${Trouble} problem=${problem} again=${again} />
+      ${!isThere && !problem && html`<${FactsToCome} />`}
+      ${isThere && html`<${Report} name=${name} days=${days} report=${report} estimate=${estimate} />`}
+    <//>
+  `;
+}
+
+function Report({ name, days, report, estimate }) {
+  const { status } = report;
+  return html`
+    ${status.alerts.length > 0 && html`
+      <div class="notice" role="status">${status.alerts.map(({ kind, version, message }) => html`<div key=${`${kind}${version}`}>${message}</div>`)}</div>`}
+    <${Figures} status=${status} />
+    <${Agreement} report=${report} actions=${html`<${Choice} label="Time" options=${SPANS.map((span) => [span, `${span} days`])} value=${days} href=${(span) => link(["apprentice", name], { days: span })} />`} />
+    <${Prospect} estimate=${estimate} />
+    <${Versions} status=${status} />
+    <${Spend} report=${report} />
+    <${Days} days=${report.days} />
+  `;
+}
+
+function Figures({ status }) {
+  const version = presentOf(status);
+  const { savings } = status;
+  const answers = status.serving === null ? PHASES[status.phase] : `version ${count(status.serving)}`;
+  const range = savings.lowNanoUsd === null ? "no interval: too few paid answers" : `95 %: ${nanoDollars(savings.lowNanoUsd)} to ${nanoDollars(savings.highNanoUsd)}`;
+  return html`
+    <${Stats}>
+      <${Stat} label="Phase" value=${count(status.phase)} hint=${`answered by ${answers}`} />
+      <${Stat} label="Agrees at least" value=${percent(version?.agreement.bound ?? null)} hint=${version ? `${percent(version.agreement.mean)} of ${count(version.agreement.pairs)} pairs` : `${count(status.examples)} of ${count(status.examplesNeeded)} examples`} />
+      <${Stat} label="Checked" value=${percent(version?.sampling.rate ?? null)} hint=${version ? REASONS[version.sampling.reason] : "no version is asked"} />
+      <${Stat} label="Saved" value=${nanoDollars(savings.netNanoUsd)} hint=${`in ${count(status.savingsDays)} days; ${range}`} />
+    <//>
+  `;
+}
+
+function Days({ days }) {
+  const columns = [
+    { name: "day", title: "Day (UTC)", width: 7 },
+    ...[["begun", "Runs"], ["local", "Small model"], ["remote", "Paid model"], ["refused", "Refused"], ["failed", "Failed"], ["pending", "Open"], ["escalated", "Escalated"], ["unmonitored", "Unmonitored"], ["checksDone", "Checks"]].map(([name, title]) => (
+      { name, title, width: title.length / 2 + 2.5, numeric: true, cell: ({ counts }) => count(counts[name]) })),
+  ];
+  return html`
+    <${Section} title="Runs by day">
+      <${Table} label="Runs by day" columns=${columns} rows=${days.toReversed()} id=${({ day }) => day} empty=${html`<p class="note">There were none in this time.</p>`} />
+    <//>
+  `;
+}

@@ -1,0 +1,103 @@
+"""A net below runs: what nobody works on any more ends, and what nobody counted is counted.
+
+Runs that are pending, or whose answer is to be checked, are open in the lists of their days, by
+when somebody is to look at them. A message that was lost, or a record of the stream that was given
+up, is found here.
+"""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from autotune_platform.apprentice.configuration.repository import TaskRepository
+from autotune_platform.apprentice.folding.repository import EvidenceRepository, OpenEntry
+from autotune_platform.apprentice.folding.service import RunFolding
+from autotune_platform.apprentice.routing import Refusal, Remote
+from autotune_platform.apprentice.runs.handing_over import RunQueue
+from autotune_platform.apprentice.runs.models import Run, RunFault
+from autotune_platform.apprentice.runs.repository import RunRepository
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
+from autotune_platform.runtime.parts import part
+
+PATIENCE = timedelta(minutes=5)
+"""So long after its deadline a run is left to its worker, and to whoever settles lost calls."""
+CHECKED_AGAIN = timedelta(minutes=15)
+CHECKED_WITHIN = timedelta(days=1)
+"""An answer that was not checked by then is not checked any more."""
+
+_MOST_OF_A_SHARD = 500
+
+HasTime = Callable[[], bool]
+
+
+@part
+class RunSweeping:
+    """Looks after open runs, and after tasks whose deletion was cut off."""
+
+    repository: EvidenceRepository
+    tasks: TaskRepository
+    runs: RunRepository
+    folding: RunFolding
+    queue: RunQueue
+    clock: Clock = SYSTEM_CLOCK
+
+    def sweep(self, *, has_time: HasTime) -> int:
+        """Look at what is due, as far as there is time; return at how many.
+
+        Raises:
+            UnavailableError: the table is busy; the next sweep goes on.
+        """
+        now = self.clock.now()
+        looked = 0
+        for entry in self.repository.due(now - PATIENCE, limit=_MOST_OF_A_SHARD):
+            if not has_time():
+                break
+            looked += 1
+            if entry.run_id is None:
+                self._erase(entry)
+            else:
+                self._look(entry, entry.run_id, now)
+        return looked
+
+    def _erase(self, entry: OpenEntry) -> None:
+        """Go on with deleting a task."""
+        task = self.tasks.find_at(entry.key)
+        if task is not None and task.state == "deleting":
+            self.repository.erase(task.id)
+            self.tasks.erase(task)
+
+    def _look(self, entry: OpenEntry, run_id: str, now: datetime) -> None:
+        run = self.runs.get(run_id)
+        if run is None:
+            self.repository.close(entry)
+        elif not run.has_ended:
+            self._end(run, now)
+        elif run.check == "due":
+            self._check_again(entry, run, now)
+        else:
+            self.folding.count([run])
+
+    def _end(self, run: Run, now: datetime) -> None:
+        """End a run that nobody works on: as failed, since nobody was answered."""
+        fault = RunFault(code="deadline_passed", message="nobody answered it in time")
+        ended = run.model_copy(
+            update={
+                "state": "failed",
+                "refusal": Refusal.REMOTE_UNAVAILABLE,
+                "remote": Remote.FAILED if run.attempts else run.remote,
+                "remote_fault": run.remote_fault or fault,
+                "ended_at": now,
+            }
+        )
+        # Whoever works on it after all is refused, or was first.
+        if self.runs.change(run, ended):
+            self.folding.count([ended])
+
+    def _check_again(self, entry: OpenEntry, run: Run, now: datetime) -> None:
+        if run.ended_at is not None and now - run.ended_at < CHECKED_WITHIN:
+            self.folding.count([run])  # the record of its end may have been lost
+            self.queue.send(run.id)
+            self.repository.open_until(entry, now + CHECKED_AGAIN)
+            return
+        given_up = run.model_copy(update={"check": "failed"})
+        if self.runs.change(run, given_up):
+            self.folding.count([given_up])

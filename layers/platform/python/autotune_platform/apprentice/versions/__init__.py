@@ -1,0 +1,1 @@
+"""Versions of a task's small model: which are served, and which of them may answer."""

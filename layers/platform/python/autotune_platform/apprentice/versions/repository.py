@@ -1,0 +1,121 @@
+"""Where versions of small models are stored: ``pk=apt_…, sk=version#000001``."""
+
+from collections.abc import Sequence
+from uuid import uuid4
+
+from autotune_platform.apprentice.configuration.items import TASK, model_from, tasks_of
+from autotune_platform.apprentice.configuration.models import ApprenticeTask
+from autotune_platform.apprentice.folding.items import VERSION, evidence_key
+from autotune_platform.apprentice.folding.models import StoredEvidence
+from autotune_platform.apprentice.versions.models import ModelVersion
+from autotune_platform.storage.counting import Addition, Check
+from autotune_platform.storage.cursors import decode_cursor, encode_cursor, invalid_cursor
+from autotune_platform.storage.table import Table
+
+_DIGITS = 6
+
+
+def version_key(number: int) -> str:
+    """Return the sort key of a version; such keys sort as the numbers do."""
+    return f"{VERSION}{number:0{_DIGITS}d}"
+
+
+class VersionRepository:
+    """Versions in the ``apprentice`` table."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def find(self, task_id: str, number: int) -> ModelVersion | None:
+        """Return a version."""
+        item = self._table.get(task_id, version_key(number))
+        return model_from(item, ModelVersion) if item else None
+
+    def all_of(self, task_id: str) -> list[ModelVersion]:
+        """Return all versions of a task, in their order; there are 200 at most."""
+        items = self._table.items(task_id, starting=VERSION)
+        return [model_from(item, ModelVersion) for item in items]
+
+    def list(
+        self, task_id: str, *, limit: int, next_token: str | None
+    ) -> tuple[Sequence[ModelVersion], str | None]:
+        """Return a page of a task's versions, newest first.
+
+        Raises:
+            InvalidRequestError: ``next_token`` is not from this list.
+        """
+        after = None
+        if next_token is not None:
+            (last,) = decode_cursor(next_token, parts=1)
+            if not (last.isascii() and last.isdecimal() and len(last) == _DIGITS):
+                raise invalid_cursor()
+            after = {"pk": task_id, "sk": VERSION + last}
+        page = self._table.query(
+            task_id, starting=VERSION, newest_first=True, limit=limit, after=after
+        )
+        last_sk = page.last_key["sk"] if page.last_key else None
+        token = encode_cursor(last_sk.removeprefix(VERSION)) if last_sk else None
+        return [model_from(item, ModelVersion) for item in page.items], token
+
+    def add(self, task: ApprenticeTask, version: ModelVersion) -> bool:
+        """Store a version of a task; return False where the task, or the number, was taken.
+
+        Of a task that is being deleted, nobody would ever erase it.
+        """
+        stored = Addition(
+            table=self._table.name,
+            pk=task.id,
+            sk=version_key(version.number),
+            changes=version.model_dump(mode="json", exclude_none=True),
+            only_if={"number": None},
+        )
+        return self._table.write_together([self._unchanged(task), stored], token=_once()) is None
+
+    def promote(
+        self, task: ApprenticeTask, before: ModelVersion, after: ModelVersion, *, revision: int
+    ) -> bool:
+        """Store that a version passed its canary; return False where something changed meanwhile.
+
+        Args:
+            revision: of its evidence, by which it did.
+        """
+        evidence = Check(
+            table=self._table.name,
+            pk=task.id,
+            sk=evidence_key(before.number),
+            only_if={"revision": revision},
+        )
+        changes = after.model_dump(mode="json", include={"canary_at", "promoted_at", "promoted_by"})
+        stored = Addition(
+            table=self._table.name,
+            pk=task.id,
+            sk=version_key(before.number),
+            changes=changes,
+            only_if={"state": before.state, "canary_at": before.canary_at},
+        )
+        writes = (self._unchanged(task), evidence, stored)
+        return self._table.write_together(writes, token=_once()) is None
+
+    def retire(self, after: ModelVersion) -> bool:
+        """Store that a version is retired; return False where it is by now, or is not there."""
+        changes = after.model_dump(mode="json", include={"state", "retired_at", "retired_by"})
+        key = version_key(after.number)
+        hosted = {"state": "hosted"}
+        return self._table.update(after.task_id, key, changes, only_if=hosted) is not None
+
+    def evidence(self, task_id: str, number: int) -> StoredEvidence | None:
+        """Return what is stored of a version's evidence."""
+        item = self._table.get(task_id, evidence_key(number))
+        return StoredEvidence.model_validate(item) if item else None
+
+    def _unchanged(self, task: ApprenticeTask) -> Check:
+        return Check(
+            table=self._table.name,
+            pk=tasks_of(task.organization_id),
+            sk=TASK + task.name,
+            only_if={"id": task.id, "state": "kept", "version": task.version},
+        )
+
+
+def _once() -> str:
+    return uuid4().hex

@@ -1,0 +1,15 @@
+"""Versions of small models as callers see them."""
+
+from autotune.protocol import apprentice_versions as wire
+from autotune_platform.apprentice.configuration.models import ApprenticeTask
+from autotune_platform.apprentice.versions.models import ModelVersion
+
+_NOT_SHOWN = {"task_id", "organization_id", "endpoint", "component"}
+
+
+def version_on_wire(task: ApprenticeTask, version: ModelVersion) -> wire.ApprenticeVersion:
+    """Return a version of a task."""
+    return wire.ApprenticeVersion(
+        **version.model_dump(exclude=_NOT_SHOWN),
+        is_of_present_definition=version.definition_hash == task.definition_hash,
+    )

@@ -1,0 +1,71 @@
+"""Versions of a task's small model on the wire: what is served, and what became of it."""
+
+from typing import Annotated, Literal
+
+from pydantic import StringConstraints
+
+from autotune.protocol import limits
+from autotune.protocol.apprentice_models import ServingBackend
+from autotune.protocol.types import RequestModel, ResponseModel, Timestamp
+
+ApprenticeVersionState = Literal["hosted", "retired"]
+"""``retired`` is for good: nobody asks it any more."""
+
+
+class RegisterApprenticeVersion(RequestModel):
+    """A model that the server at the task's ``local.url`` has already.
+
+    Attributes:
+        model: as the server lists it: of vLLM and llama.cpp an ``id`` of ``/v1/models``, of Ollama
+            a name, which means its ``latest`` without a tag.
+    """
+
+    model: Annotated[
+        str,
+        StringConstraints(
+            min_length=1,
+            max_length=limits.MAX_SERVED_MODEL_CHARACTERS,
+            pattern=r"^[!-~]+( [!-~]+)*$",
+        ),
+    ]
+
+
+class ApprenticeVersion(ResponseModel):
+    """A version of a task's small model.
+
+    Attributes:
+        number: later ones have higher numbers.
+        definition_hash: of the definition under which it is tried.
+        is_of_present_definition: whether that is the task's present one; others ask it nothing.
+        digest: of what was served under that name when it was registered: of another one, no answer
+            counts. None where SageMaker serves it, where each version has a name of its own.
+        canary_at: the pair after which it passed its canary; None before.
+    """
+
+    number: int
+    definition_hash: str
+    is_of_present_definition: bool
+    backend: ServingBackend
+    model: str
+    digest: str | None = None
+    state: ApprenticeVersionState
+    canary_at: int | None = None
+    promoted_at: Timestamp | None = None
+    promoted_by: str | None = None
+    created_at: Timestamp
+    created_by: str
+    retired_at: Timestamp | None = None
+    retired_by: str | None = None
+
+
+class ApprenticeVersionResponse(ResponseModel):
+    """One version."""
+
+    version: ApprenticeVersion
+
+
+class ApprenticeVersionList(ResponseModel):
+    """A page of a task's versions, newest first."""
+
+    versions: list[ApprenticeVersion]
+    next_token: str | None = None

@@ -1,0 +1,196 @@
+"""The apprentice in the console: each figure is the API's."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.support.console import PHONE, overflow
+from tests.support.console_apprentice import DAYS, filled_apprentice, newest_run
+from tests.support.ledger import ledger as make_ledger
+
+TASKS = "apprentice/tasks"
+NOTHING = "\u2013"
+
+
+@pytest.fixture
+def filled(console):
+    platform = console.served.platform
+    with make_ledger(platform) as ledger:
+        yield filled_apprentice(platform, ledger.connect())
+
+
+def get(console, path, **query):
+    answer = console.served.platform.call("GET", f"/api/v1/{path}", query=query)
+    assert answer.status == 200, answer.text
+    return answer.json
+
+
+def percent(share):
+    """As the page has it: one decimal at most."""
+    return f"{100 * share:.1f}".removesuffix(".0") + "%"
+
+
+def dollars(nano):
+    digits = 9 if abs(nano) < 10_000_000 else 4
+    text = f"{abs(nano) / 1e9:.{digits}f}".rstrip("0")
+    whole, _, fraction = text.partition(".")
+    return f"{'-' if nano < 0 else ''}${whole}.{fraction.ljust(2, '0')}"
+
+
+def cells(page, label):
+    """The rows of a table by their heads."""
+    box = page.get_by_role("region", name=label, exact=True)
+    heads = box.locator("th").all_inner_texts()
+    return [
+        dict(zip(heads, row.locator("td").all_inner_texts(), strict=True))
+        for row in box.locator("tbody tr").all()
+    ]
+
+
+def stats(page):
+    return {
+        one.locator("dt").inner_text(): one.locator("dd").all_inner_texts()
+        for one in page.locator(".stat").all()
+    }
+
+
+def test_tasks_are_listed_with_how_they_get_on(console, filled):
+    page = console.open("#/apprentice")
+    expect(page.locator("tbody tr")).to_have_count(2)
+    expect(page.locator("tr.skeleton")).to_have_count(0)
+    status = get(console, f"{TASKS}/intents/status")["status"]
+    serving = next(one for one in status["versions"] if one["number"] == 1)
+    day = status["spend"]["periods"][0]
+    used = (day["spentNanoUsd"] + day["reservedNanoUsd"]) / day["limitNanoUsd"]
+    idle, intents = cells(page, "Tasks of the apprentice")
+    assert idle["Who answers"] == "the paid model"
+    assert (idle["Agrees"], idle["At least"]) == (NOTHING, NOTHING)
+    assert intents == {
+        "Task": "intents",
+        "Who answers": "version 1",
+        "Agrees": percent(serving["agreement"]["mean"]),
+        "At least": percent(serving["agreement"]["bound"]),
+        "Budget used": percent(used),
+        "Saved, 30 days": dollars(status["savings"]["netNanoUsd"]),
+        "Alerts": " ".join(one["kind"] for one in status["alerts"]),
+    }
+    page.get_by_role("link", name="intents").click()
+    expect(page.locator("h1")).to_have_text("intents")
+
+
+def test_a_task_shows_what_the_report_has(console, filled):
+    page = console.open("#/apprentice/intents")
+    report = get(console, f"{TASKS}/intents/report")["report"]
+    status = report["status"]
+    serving = next(one for one in status["versions"] if one["number"] == 1)
+    expect(page.locator(".stat")).to_have_count(4)
+    shown = stats(page)
+    assert shown["Phase"] == ["3", "answered by version 1"]
+    assert shown["Agrees at least"][0] == percent(serving["agreement"]["bound"])
+    assert shown["Checked"][0] == percent(serving["sampling"]["rate"])
+    assert shown["Saved"][0] == dollars(status["savings"]["netNanoUsd"])
+    assert dollars(status["savings"]["lowNanoUsd"]) in shown["Saved"][1]
+    alerts = page.locator(".notice > div").all_inner_texts()
+    assert alerts == [one["message"] for one in status["alerts"]]
+    assert {one["kind"] for one in status["alerts"]} >= {"budget", "unmonitored"}
+
+    label = page.get_by_role("img", name="Agreement of version 1 by day").get_attribute(
+        "aria-label"
+    )
+    last = report["days"][-1]["versions"]
+    assert f"to graduate {percent(0.9)} at the end" in label
+    assert [one["version"] for one in last] == [1, 2]
+    assert f"of the day {percent(last[0]['mean'])} at the end" in label
+    assert f"at least, in all {percent(last[0]['bound'])} at the end" in label
+
+    days = cells(page, "Runs by day")
+    assert len(days) == DAYS
+    assert days[0]["Day (UTC)"] == report["lastDay"]
+    assert int(days[0]["Runs"]) == report["days"][-1]["counts"]["begun"]
+    assert int(days[0]["Small model"]) == report["days"][-1]["counts"]["local"]
+    first, second = cells(page, "Versions")[::-1]
+    assert (first["Stage"], second["Stage"]) == ("serves", "shadow")
+    assert first["Agrees"] == percent(serving["agreement"]["mean"])
+    meters = page.locator(".meter")
+    expect(meters.first).to_contain_text(
+        f"of {dollars(status['spend']['periods'][0]['limitNanoUsd'])}"
+    )
+    expect(meters.nth(1)).to_contain_text("no limit")
+    spend = page.locator('section[aria-label="Spend by day"] .facts')
+    expect(spend).to_contain_text(dollars(report["totals"]["costChecksNanoUsd"]))
+    expect(spend).to_contain_text(dollars(report["savings"]["avoidedNanoUsd"]))
+
+
+def test_a_task_shows_how_long_it_takes_until_graduation(console, filled):
+    page = console.open("#/apprentice/intents")
+    estimate = get(console, f"{TASKS}/intents/estimate")["estimate"]
+    assert (estimate["prospect"], estimate["version"]) == ("foretold", 2)
+    section = page.locator('section[aria-label="How long until graduation"]')
+    expect(section).to_contain_text(f"{estimate['pairs']['median']:,} more pairs")
+    pairs, cost, day = cells(page, "How long until graduation")
+    assert pairs["Half below"] == f"{estimate['pairs']['median']:,}"
+    assert cost["Half below"] == dollars(estimate["costNanoUsd"]["median"])
+    assert day["1 in 10 below"] == estimate["dates"]["low"]
+
+
+def test_days_are_chosen_and_stand_in_the_address(console, filled):
+    page = console.open("#/apprentice/intents")
+    with page.expect_response("**/report?days=7"):
+        page.get_by_role("navigation", name="Time").get_by_role("link", name="7 days").click()
+    assert page.url.endswith("#/apprentice/intents?days=7")
+    current = page.get_by_role("navigation", name="Time").locator("[aria-current]")
+    expect(current).to_have_text("7 days")
+
+
+def test_pairs_are_listed_by_version(console, filled):
+    page = console.open("#/apprentice/intents/pairs")
+    newest = get(console, f"{TASKS}/intents/pairs", version=1, limit=1)["pairs"][0]
+    expect(page.locator("tbody tr")).to_have_count(50)
+    row = cells(page, "Pairs")[0]
+    assert (row["Pair"], row["Run"]) == (f"{newest['sequence']}", newest["runId"])
+    assert row["Score"] == f"{newest['score']:.3f}"
+    page.get_by_label("Version").select_option("2")
+    expect(page.locator("tbody tr")).to_have_count(40)
+    assert page.url.endswith("#/apprentice/intents/pairs?version=2")
+
+
+def test_runs_are_listed_by_day_with_the_way_that_they_went(console, filled):
+    page = console.open("#/apprentice/intents/runs")
+    runs = get(console, f"{TASKS}/intents/runs", limit=50)["runs"]
+    expect(page.locator("tbody tr")).to_have_count(len(runs))
+    row = cells(page, "Runs")[0]
+    assert (row["Run"], row["State"]) == (runs[0]["id"], "answered")
+    assert row["Answered by"] == "version 1"
+    assert row["Cost"] == dollars(runs[0]["routing"]["costNanoUsd"])
+    page.get_by_label("State").select_option("refused")
+    expect(page.locator(".empty")).to_contain_text("Nothing that fits on this page")
+    assert page.url.endswith("#/apprentice/intents/runs?state=refused")
+
+
+def test_a_run_shows_its_input_and_the_way_that_it_went(console, filled):
+    run_id = newest_run(filled)
+    page = console.open(f"#/apprentice/intents/runs/{run_id}")
+    run = get(console, f"apprentice/runs/{run_id}")["run"]
+    facts = page.locator(".facts").first
+    expect(facts).to_contain_text("version 1")
+    expect(facts).to_contain_text(dollars(run["routing"]["costNanoUsd"]))
+    body = page.get_by_role("region", name="Input as JSON")
+    expect(body).to_contain_text(run["input"]["text"])
+
+
+def test_a_task_without_runs_says_what_is_next(console, filled):
+    page = console.open("#/apprentice/idle")
+    expect(page.locator("main")).to_contain_text("50 more answers of the paid model are needed")
+    expect(page.locator("main")).to_contain_text("0 of the 50 examples")
+    console.go(page, "#/apprentice/idle/pairs")
+    expect(page.locator(".empty")).to_contain_text("No versions")
+
+
+def test_a_task_that_is_not_there_is_a_problem(console, filled):
+    page = console.open("#/apprentice/another")
+    expect(page.locator(".trouble").first).to_contain_text("another")
+
+
+def test_on_a_phone_nothing_is_wider_than_the_page(console, filled):
+    page = console.open("#/apprentice/intents", viewport=PHONE)
+    expect(page.locator(".stat")).to_have_count(4)
+    assert overflow(page) == 0

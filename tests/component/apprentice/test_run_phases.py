@@ -1,0 +1,397 @@
+"""Runs of later phases: both models are asked, then the small one alone, and is checked."""
+
+import io
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from autotune_platform.apprentice.local.clients import BackendClients
+from autotune_platform.apprentice.local.contract import (
+    LocalAnswer,
+    LocalQuestion,
+    Reason,
+    Unavailable,
+)
+from autotune_platform.apprentice.runs.models import Run
+from tests.support.apprentice import configuration
+from tests.support.apprentice_folding import Apprentice
+from tests.support.apprentice_runs import ANSWER, INPUT, WORKER, Runs
+from tests.support.killing import Killer
+from tests.support.lambdas import LambdaContext, forget_processes, handler
+from tests.support.ledger import later
+
+OTHER = '{"intent":"close_door"}'
+ALL_CHECKED = {"decay": "exponential", "minFloor": 1}
+NONE_CHECKED = {"decay": "exponential", "k": 100, "minFloor": 0.001}
+DAY = {"daily": "10"}
+NO_ROOM = {"daily": "0.000001"}
+
+
+class Small:
+    """The small model: what each version says, by its name."""
+
+    def __init__(self) -> None:
+        self.says: dict[str, LocalAnswer | Unavailable | str] = {}
+        self.asked: list[tuple[str, LocalQuestion, int]] = []
+
+    def client_for(self, configuration: Any, served: Any) -> Any:
+        small = self
+
+        class Client:
+            def ask(self, question: LocalQuestion, *, timeout_ms: int) -> LocalAnswer | Unavailable:
+                small.asked.append((served.model, question, timeout_ms))
+                said = small.says.get(served.model, ANSWER)
+                return LocalAnswer(said, served.model, None, 5) if isinstance(said, str) else said
+
+        return Client()
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> Small:
+    made = Small()
+    monkeypatch.setattr(
+        BackendClients, "client_for", lambda self, document, served: made.client_for(None, served)
+    )
+    return made
+
+
+class Phased:
+    """A task in a later phase."""
+
+    def __init__(self, runs: Runs, small: Small) -> None:
+        self.runs = runs
+        self.small = small
+        self.task = Apprentice(runs.platform, runs.connection_id)
+
+    def shadowed(self, **fields: Any) -> None:
+        """Bring the task to phase 2: there are examples, and a version."""
+        self.task.put(**{"budgets": DAY, **fields})
+        self.task.add_version(1)
+        self._learn(60, score=0.9)
+
+    def served(self, **fields: Any) -> None:
+        """Bring the task to phase 3: the version has graduated, and passed its canary."""
+        self.task.put(**{"budgets": DAY, "sampling": NONE_CHECKED, **fields})
+        self.task.add_version(1)
+        self._learn(200, score=1.0)
+        self.task.add_version(1, canary_at=200)
+        forget_processes()
+
+    def _learn(self, runs: int, *, score: float) -> None:
+        now = datetime.now(UTC) - timedelta(minutes=5)
+        self.task.store([self.task.answered(score, created_at=now) for _ in range(runs)])
+        self.task.follow()
+        forget_processes()
+
+    def ran(self, **options: Any) -> dict[str, Any]:
+        answer = self.runs.start(wait=20, **options)
+        assert answer.status == 200, answer.text
+        run: dict[str, Any] = answer.json["run"]
+        return run
+
+    def stored(self, run_id: str) -> Run:
+        found = self.runs.stored(run_id)
+        assert found is not None
+        return found
+
+    @property
+    def paid(self) -> int:
+        executions: int = self.runs.bill["executions"]
+        return executions
+
+
+@pytest.fixture
+def phased(runs: Runs, small: Small) -> Iterator[Phased]:
+    return Phased(runs, small)
+
+
+def test_in_phase_2_both_are_asked_and_their_answers_are_a_pair(phased: Phased) -> None:
+    phased.shadowed()
+
+    run = phased.ran()
+
+    routing = run["routing"]
+    assert (run["output"], routing["phase"], routing["answers"]) == (
+        {"intent": "open_door"},
+        2,
+        "remote",
+    )
+    assert (routing["local"], routing["isDrawn"]) == ("answered", True)
+    assert routing["pairs"] == [{"version": 1, "score": 1, "isDrawn": True}]
+    ((model, question, timeout_ms),) = phased.small.asked
+    assert (model, timeout_ms) == ("small-1", 2000)
+    (asked,) = phased.runs.asked
+    assert (question.system, (question.user,)) == (asked.system, asked.texts)
+    assert question.output_schema["required"] == ["intent"]
+    assert phased.paid == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "local", "pairs"),
+    [
+        (OTHER, "answered", [0]),
+        ("no JSON", "unparseable", [0]),
+        ('{"intent":"' + "a" * 100_000 + '"}', "unparseable", [0]),
+        (Unavailable(Reason.TIMED_OUT, "too slow"), "unavailable", []),
+    ],
+)
+def test_in_phase_2_the_paid_model_answers_whatever_the_small_one_does(
+    phased: Phased, said: Any, local: str, pairs: list[int]
+) -> None:
+    phased.shadowed()
+    phased.small.says["small-1"] = said
+
+    run = phased.ran()
+
+    assert (run["output"], run["routing"]["local"]) == ({"intent": "open_door"}, local)
+    assert [one["score"] for one in run["routing"]["pairs"]] == pairs
+
+
+def test_in_phase_2_a_paid_model_that_fails_makes_no_pair(phased: Phased) -> None:
+    phased.shadowed()
+    phased.runs.say("no JSON")
+
+    answer = phased.runs.start(wait=20)
+
+    assert (answer.status, answer.json["code"]) == (503, "remote_unavailable")
+    stored = phased.stored(answer.json["detail"].split()[1].rstrip(":"))
+    assert (stored.state, stored.local, stored.pairs) == ("failed", "answered", ())
+
+
+def test_in_phase_3_the_version_answers_alone(phased: Phased) -> None:
+    phased.served()
+    phased.small.says["small-1"] = OTHER
+
+    run = phased.ran()
+
+    routing = run["routing"]
+    assert (run["output"], routing["phase"], routing["answers"]) == (
+        {"intent": "close_door"},
+        3,
+        "local",
+    )
+    assert (routing["check"], routing["requestIds"], routing["pairs"]) == ("none", [], [])
+    assert phased.paid == 0
+    assert phased.runs.read(run["id"]) == run
+
+
+@pytest.mark.parametrize("said", ["no JSON", Unavailable(Reason.NOT_READY, "it sleeps")])
+def test_in_phase_3_a_version_that_fails_has_the_paid_model_asked(
+    phased: Phased, said: Any
+) -> None:
+    phased.served()
+    phased.small.says["small-1"] = said
+
+    run = phased.ran()
+
+    assert (run["output"], run["routing"]["answers"]) == ({"intent": "open_door"}, "remote")
+    assert (run["routing"]["pairs"], run["routing"]["check"]) == ([], "none")
+    assert phased.paid == 1
+
+
+def test_nobody_waits_for_a_spot_check(phased: Phased) -> None:
+    phased.served(sampling=ALL_CHECKED)
+    phased.small.says["small-1"] = OTHER
+
+    run = phased.ran()
+
+    assert (run["output"], run["routing"]["check"]) == ({"intent": "close_door"}, "due")
+    assert phased.paid == 0
+    assert phased.runs.work(run["id"], run["id"]) == []
+    checked = phased.runs.read(run["id"])
+    assert (checked["state"], checked["output"]) == ("answered", {"intent": "close_door"})
+    assert checked["routing"]["check"] == "done"
+    assert checked["routing"]["pairs"] == [{"version": 1, "score": 0, "isDrawn": True}]
+    assert checked["routing"]["costNanoUsd"] == phased.runs.bill["total_nano_usd"] > 0
+    assert phased.paid == 1
+    assert len(phased.small.asked) == 1
+
+
+def test_a_check_that_fails_is_no_pair_and_leaves_the_answer(phased: Phased) -> None:
+    phased.served(sampling=ALL_CHECKED)
+    run = phased.ran()
+    phased.runs.say("no JSON")
+
+    phased.runs.work(run["id"])
+
+    checked = phased.runs.read(run["id"])
+    assert (checked["state"], checked["output"]) == ("answered", run["output"])
+    assert (checked["routing"]["check"], checked["routing"]["pairs"]) == ("failed", [])
+
+
+def test_a_version_in_shadow_is_asked_with_the_check(phased: Phased) -> None:
+    phased.served()
+    phased.task.add_version(2)
+    forget_processes()
+    phased.small.says["small-2"] = OTHER
+
+    run = phased.ran()
+    assert (run["routing"]["check"], run["routing"]["shadowVersion"]) == ("due", 2)
+    phased.runs.work(run["id"])
+
+    routing = phased.runs.read(run["id"])["routing"]
+    assert (routing["check"], routing["shadow"]) == ("done", "answered")
+    assert routing["pairs"] == [
+        {"version": 1, "score": 1, "isDrawn": True},
+        {"version": 2, "score": 0, "isDrawn": True},
+    ]
+    assert [model for model, _, _ in phased.small.asked] == ["small-1", "small-2"]
+
+
+def exhaust(phased: Phased) -> None:
+    body = {"dayUsd": "0.000001"}
+    assert phased.runs.platform.call("PUT", "/api/v1/llm-budget", body).status == 200
+    forget_processes()
+
+
+def test_without_money_the_version_answers_unmonitored(phased: Phased) -> None:
+    phased.shadowed()
+    exhaust(phased)
+
+    routing = phased.ran()["routing"]
+
+    assert (routing["answers"], routing["unmonitored"], routing["pairs"]) == ("local", True, [])
+    assert phased.paid == 0
+
+
+def test_without_money_and_without_the_version_nobody_answers(phased: Phased) -> None:
+    phased.shadowed()
+    exhaust(phased)
+    phased.small.says["small-1"] = "no JSON"
+
+    answer = phased.runs.start(wait=20)
+
+    assert (answer.status, answer.json["code"]) == (503, "local_unavailable")
+
+
+@pytest.mark.parametrize("phase", [2, 3])
+def test_without_money_nobody_answers_where_that_is_wanted(phased: Phased, phase: int) -> None:
+    strict = {"budgets": {**DAY, "whenExhausted": "fail"}, "sampling": ALL_CHECKED}
+    (phased.shadowed if phase == 2 else phased.served)(**strict)
+    exhaust(phased)
+
+    answer = phased.runs.start(wait=20)
+
+    assert (answer.status, answer.json["code"]) == (402, "budget_exhausted")
+    assert answer.json["budget"]["scope"] == "organization"
+
+
+def test_a_strict_task_has_drawn_runs_checked_before_anybody_is_answered(phased: Phased) -> None:
+    phased.served(budgets={**DAY, "whenExhausted": "fail"}, sampling=ALL_CHECKED)
+    phased.small.says["small-1"] = OTHER
+
+    run = phased.ran()
+
+    assert (run["output"], run["routing"]["answers"]) == ({"intent": "close_door"}, "local")
+    assert (run["routing"]["check"], phased.paid) == ("none", 1)
+    assert run["routing"]["pairs"] == [{"version": 1, "score": 0, "isDrawn": True}]
+
+
+def test_a_check_without_money_is_skipped_and_said(phased: Phased) -> None:
+    phased.served(sampling=ALL_CHECKED)
+    run = phased.ran()
+    exhaust(phased)
+
+    phased.runs.work(run["id"])
+
+    routing = phased.runs.read(run["id"])["routing"]
+    assert (routing["check"], routing["unmonitored"], routing["answers"]) == (
+        "skipped",
+        True,
+        "local",
+    )
+    assert phased.paid == 0
+
+
+def test_draws_and_roles_stay_with_a_run_that_was_begun(phased: Phased) -> None:
+    phased.served(sampling=ALL_CHECKED)
+    run = phased.ran(key="k")
+    phased.task.put(budgets=DAY, sampling=NONE_CHECKED)
+
+    with later(timedelta(seconds=60)):
+        phased.runs.work(run["id"])
+        again = phased.ran(key="k")
+
+    assert (again["routing"]["check"], again["routing"]["isDrawn"]) == ("done", True)
+
+
+def test_a_version_that_was_retired_meanwhile_is_not_asked(phased: Phased) -> None:
+    phased.served()
+    run_id = phased.runs.start(INPUT).json["run"]["id"]
+    phased.task.add_version(1, canary_at=200, state="retired")
+    forget_processes()
+
+    phased.runs.work(run_id)
+
+    routing = phased.runs.read(run_id)["routing"]
+    assert (routing["phase"], routing["answers"]) == (1, "remote")
+    assert phased.small.asked == []
+
+
+def test_a_version_that_answers_takes_one_call_of_aws(phased: Phased) -> None:
+    phased.served()
+    phased.ran()
+    killer = Killer()
+    called = []
+
+    def counted(event: dict[str, Any]) -> dict[str, Any]:
+        killer.called.clear()
+        answer = handler(WORKER)(event, LambdaContext(300))
+        called.extend(killer.called)
+        return {"Payload": io.BytesIO(json.dumps(answer).encode())}
+
+    phased.runs.worker.instead = counted
+    phased.ran()
+
+    assert called == ["PutItem"]
+
+
+def also(phased: Phased, **fields: Any) -> dict[str, Any]:
+    """Return the ``remote`` of a task that asks another connection's model, too."""
+    model = {"maxOutputTokens": 50, **fields}
+    remote: dict[str, Any] = configuration(phased.runs.connection_id)["remote"]
+    other = phased.runs.ledger.connect(name="other")
+    return {**remote, "additional": [{**remote["primary"], **model, "connectionId": other}]}
+
+
+def test_pairs_are_put_to_additional_models_after_the_run(phased: Phased) -> None:
+    remote = also(phased)
+    phased.shadowed(remote=remote)
+
+    run = phased.ran()
+
+    assert (phased.paid, run["routing"]["additionalRequestIds"]) == (1, [])
+    phased.runs.work()
+    read = phased.runs.read(run["id"])
+    (row_id,) = read["routing"]["additionalRequestIds"]
+    row = phased.runs.ledger.read(row_id)
+    assert row["connectionId"] == remote["additional"][0]["connectionId"]
+    assert (row["purpose"], row["rawOutput"]) == ("apprentice_additional", ANSWER)
+    assert phased.paid == 2
+    assert read["routing"]["costNanoUsd"] + row["costNanoUsd"] == phased.runs.bill["total_nano_usd"]
+    assert read["routing"]["pairs"] == run["routing"]["pairs"]
+    phased.runs.work(run["id"], run["id"])
+    assert phased.paid == 2, "each is asked once, however often the run comes"
+
+
+def test_additional_models_are_asked_while_the_budget_has_room_alone(phased: Phased) -> None:
+    # Room for the primary one, and for no other.
+    phased.shadowed(remote=also(phased, maxOutputTokens=100_000), budgets={"daily": "0.01"})
+
+    run = phased.ran()
+    phased.runs.work()
+
+    assert (run["state"], phased.paid) == ("answered", 1)
+    assert phased.runs.read(run["id"])["routing"]["additionalRequestIds"] == []
+
+
+def test_a_run_that_made_no_pair_is_put_to_nobody_else(phased: Phased) -> None:
+    phased.shadowed(remote=also(phased))
+    phased.small.says["small-1"] = Unavailable(Reason.TIMED_OUT, "too slow")
+
+    run = phased.ran()
+
+    assert (run["routing"]["pairs"], phased.runs.messages(), phased.paid) == ([], [], 1)

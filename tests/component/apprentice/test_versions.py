@@ -1,0 +1,507 @@
+"""Versions of small models: what a server lists is registered, and evidence says who may serve."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from autotune_platform.apprentice.configuration.repository import TaskRepository
+from autotune_platform.apprentice.evidence import Evidence, Rules, folded
+from autotune_platform.apprentice.pairs import Pair
+from autotune_platform.apprentice.versions.repository import VersionRepository
+from autotune_platform.runtime import clients
+from autotune_platform.storage.table import Table
+from tests.support.apprentice import configuration
+from tests.support.killing import Killed, Killer
+from tests.support.lambdas import Answer
+from tests.support.ledger import Ledger
+from tests.support.model_servers import LlamaCpp, ModelServer, Ollama, Vllm, replying, serving
+from tests.support.platform import Platform
+
+TASK = "/api/v1/apprentice/tasks/intents"
+VERSIONS = f"{TASK}/versions"
+SERVERS = {"vllm": Vllm, "llama_cpp": LlamaCpp, "ollama": Ollama}
+
+
+@pytest.fixture
+def table() -> Table:
+    return Table("apprentice", clients.dynamodb())
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with serving(Vllm()) as made:
+        yield made
+
+
+def configured(
+    platform: Platform, ledger: Ledger, backend: str, url: str | None, **fields: Any
+) -> dict[str, Any]:
+    """Put the task; return it."""
+    at = {"url": url} if url else {}
+    training = fields.pop("training", None)
+    document = configuration(
+        ledger.connect(), local={"backend": backend, **at}, training=training, **fields
+    )
+    answer = platform.call("PUT", TASK, document)
+    assert answer.status == 200, answer.text
+    task: dict[str, Any] = answer.json["task"]
+    return task
+
+
+@pytest.fixture
+def task(platform: Platform, ledger: Ledger, server: ModelServer) -> dict[str, Any]:
+    return configured(platform, ledger, "vllm", server.url)
+
+
+def changed_task(platform: Platform, **fields: Any) -> dict[str, Any]:
+    document = platform.call("GET", TASK).json["task"]["configuration"]
+    answer = platform.call("PUT", TASK, {**document, **fields})
+    assert answer.status == 200, answer.text
+    changed: dict[str, Any] = answer.json["task"]
+    return changed
+
+
+def register(platform: Platform, model: str = "intents-1", **options: Any) -> Answer:
+    return platform.call("POST", VERSIONS, {"model": model}, **options)
+
+
+def registered(platform: Platform, model: str = "intents-1") -> dict[str, Any]:
+    answer = register(platform, model)
+    assert answer.status == 201, answer.text
+    version: dict[str, Any] = answer.json["version"]
+    return version
+
+
+def numbers(platform: Platform, **query: Any) -> list[int]:
+    return [one["number"] for one in platform.call("GET", VERSIONS, query=query).json["versions"]]
+
+
+@pytest.mark.parametrize("backend", list(SERVERS))
+def test_a_model_that_is_served_is_registered(
+    platform: Platform, ledger: Ledger, backend: str
+) -> None:
+    name = "intents:1" if backend == "ollama" else "intents-1"
+    with serving(SERVERS[backend](model=name)) as server:
+        task = configured(platform, ledger, backend, server.url)
+        version = registered(platform, name)
+
+    created_at, digest = version.pop("createdAt"), version.pop("digest")
+    assert created_at
+    assert digest.startswith("sha256:")
+    assert version == {
+        "number": 1,
+        "definitionHash": task["definitionHash"],
+        "isOfPresentDefinition": True,
+        "backend": backend,
+        "model": name,
+        "state": "hosted",
+        "createdBy": platform.me()["principalId"],
+        **dict.fromkeys(["canaryAt", "promotedAt", "promotedBy", "retiredAt", "retiredBy"]),
+    }
+    assert platform.call("GET", f"{VERSIONS}/1").json["version"]["digest"] == digest
+    assert server.asked == []
+
+
+def test_the_same_model_is_the_same_version(platform: Platform, task: dict[str, Any]) -> None:
+    first = registered(platform)
+
+    assert registered(platform) == first
+    assert numbers(platform) == [1]
+
+
+def test_a_model_that_was_replaced_is_another_version(
+    platform: Platform, task: dict[str, Any], server: ModelServer
+) -> None:
+    first = registered(platform)
+    server.weights += 1
+    second = registered(platform)
+
+    assert (first["model"], second["number"]) == (second["model"], 2)
+    assert first["digest"] != second["digest"]
+    assert numbers(platform) == [2, 1]
+
+
+def test_a_changed_definition_has_versions_of_its_own(
+    platform: Platform, task: dict[str, Any]
+) -> None:
+    registered(platform)
+    changed_task(platform, systemPrompt="Another prompt.")
+    second = registered(platform)
+
+    assert (second["number"], second["isOfPresentDefinition"]) == (2, True)
+    first = platform.call("GET", f"{VERSIONS}/1").json["version"]
+    assert first["isOfPresentDefinition"] is False
+    changed_task(platform, description="The same definition.")
+    assert registered(platform) == second
+
+
+def test_a_retired_version_is_not_taken_up_again(platform: Platform, task: dict[str, Any]) -> None:
+    registered(platform)
+    assert platform.call("POST", f"{VERSIONS}/1/retire").status == 200
+
+    assert registered(platform)["number"] == 2
+
+
+def test_versions_come_in_pages(
+    platform: Platform, task: dict[str, Any], server: ModelServer
+) -> None:
+    for server.weights in (1, 2, 3):
+        registered(platform)
+
+    page = platform.call("GET", VERSIONS, query={"limit": "2"}).json
+    assert [one["number"] for one in page["versions"]] == [3, 2]
+    query = {"limit": "2", "nextToken": page["nextToken"]}
+    assert numbers(platform, **query) == [1]
+    refused = platform.call("GET", VERSIONS, query={"nextToken": "bm9uZQ"})
+    assert refused.status == 422
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"model": "another"}, "it does not list intents-1; it lists another, base"),
+        ({"listing_fault": replying(status=503)}, "at local.url: it answered 503"),
+        ({"listing_fault": replying(status=500)}, "cannot be asked: it answered 500"),
+        ({"listing_fault": replying(status=302)}, "it redirects (302), which is not followed"),
+        ({"listing_fault": replying(body=b"<html>")}, "no JSON"),
+        ({"listing_fault": replying(body=b"{}")}, "its list of models has another form"),
+        ({"listing_fault": replying(drops=True)}, "it cannot be reached"),
+    ],
+)
+def test_what_the_server_does_not_list_is_refused_with_the_field(
+    platform: Platform,
+    task: dict[str, Any],
+    server: ModelServer,
+    changes: dict[str, Any],
+    said: str,
+) -> None:
+    for name, value in changes.items():
+        setattr(server, name, value)
+    answer = register(platform)
+
+    assert answer.status == 422
+    assert said in answer.json["detail"]
+    (error,) = answer.json["errors"]
+    assert (error["field"], "lists" in error["expected"]) == ("model", True)
+    assert numbers(platform) == []
+
+
+def test_a_server_that_hangs_holds_nobody_up_for_long(
+    platform: Platform,
+    task: dict[str, Any],
+    server: ModelServer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("autotune_platform.apprentice.versions.service._LOOK_SECONDS", 0.2)
+    server.listing_fault = replying(drip_seconds=0.05)
+    answer = register(platform)
+
+    assert (answer.status, "in time" in answer.json["detail"]) == (422, True)
+
+
+@pytest.mark.parametrize("model", ["", "a" * 501, "a\nb", " a", "é", 5, None])
+def test_a_name_that_cannot_be_is_refused(
+    platform: Platform, task: dict[str, Any], server: ModelServer, model: Any
+) -> None:
+    answer = register(platform, model)
+
+    assert answer.status == 422
+    assert answer.json["errors"][0]["field"] == "model"
+    assert server.looked == []
+
+
+def test_versions_that_are_trained_are_not_registered(platform: Platform, ledger: Ledger) -> None:
+    training = {"backend": "linear", "fineTuneBatchSize": 50}
+    configured(platform, ledger, "linear", None, training=training)
+    answer = register(platform)
+
+    assert (answer.status, answer.json["code"]) == (409, "conflict")
+    assert "local.backend is linear" in answer.json["detail"]
+
+
+def test_a_task_has_so_many_versions(
+    platform: Platform,
+    task: dict[str, Any],
+    server: ModelServer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    path = "autotune_platform.apprentice.versions.service.MAX_APPRENTICE_VERSIONS"
+    monkeypatch.setattr(path, 2)
+    for server.weights in (1, 2):
+        registered(platform)
+    server.weights = 3
+    answer = register(platform)
+
+    assert (answer.status, answer.json["limit"]["name"]) == (409, "versions")
+    assert answer.json["limit"]["maximum"] == 2
+    server.weights = 2
+    assert registered(platform)["number"] == 2
+
+
+def test_there_is_no_version_of_no_task(platform: Platform, task: dict[str, Any]) -> None:
+    for path in (f"{VERSIONS}/1", "/api/v1/apprentice/tasks/none/versions"):
+        assert platform.call("GET", path).status == 404
+    for verb in ("promote", "retire"):
+        assert platform.call("POST", f"{VERSIONS}/1/{verb}").status == 404
+    none = platform.call("POST", "/api/v1/apprentice/tasks/none/versions", {"model": "m"})
+    assert none.status == 404
+    assert platform.call("GET", f"{VERSIONS}/201").status == 422
+
+
+def test_those_who_register_at_the_same_time_make_one_version(
+    platform: Platform, task: dict[str, Any]
+) -> None:
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(lambda _: register(platform), range(4)))
+
+    assert [one.json["version"]["number"] for one in found] == [1, 1, 1, 1]
+    assert numbers(platform) == [1]
+
+
+def test_a_version_is_not_stored_for_a_task_that_changed_or_went(
+    platform: Platform, task: dict[str, Any], table: Table
+) -> None:
+    registered(platform)
+    organization_id = platform.me()["organizationId"]
+    tasks, versions = TaskRepository(table), VersionRepository(table)
+    before = tasks.find(organization_id, "intents")
+    (version,) = versions.all_of(task["id"])
+    assert before is not None
+
+    changed_task(platform, description="Another.")
+    assert versions.add(before, version.model_copy(update={"number": 2})) is False
+    assert platform.call("DELETE", TASK).status == 204
+    assert versions.add(before, version.model_copy(update={"number": 2})) is False
+    assert list(table.items(task["id"])) == []
+
+
+def test_of_two_who_write_the_same_version_one_does(
+    platform: Platform, task: dict[str, Any], table: Table
+) -> None:
+    registered(platform)
+    tasks, versions = TaskRepository(table), VersionRepository(table)
+    kept = tasks.find(platform.me()["organizationId"], "intents")
+    (version,) = versions.all_of(task["id"])
+    assert kept is not None
+
+    assert versions.add(kept, version.model_copy(update={"model": "another"})) is False
+    retired = {"state": "retired", "retired_at": version.created_at, "retired_by": "a"}
+    assert versions.retire(version.model_copy(update=retired)) is True
+    assert versions.retire(version.model_copy(update={**retired, "retired_by": "b"})) is False
+    (after,) = versions.all_of(task["id"])
+    assert (after.model, after.retired_by) == ("intents-1", "a")
+
+
+def test_a_registration_that_is_killed_leaves_a_version_or_none(
+    platform: Platform, task: dict[str, Any]
+) -> None:
+    killer = Killer()
+    for moment in ("before-call", "after-call"):
+        for after in range(12):
+            killer.kill(moment, after=after)
+            try:
+                register(platform)
+            except Killed:
+                killer.spare()
+                assert numbers(platform) in ([], [1])
+                continue
+            break
+    killer.spare()
+
+    assert registered(platform)["number"] == 1
+    assert numbers(platform) == [1]
+
+
+def test_retiring_is_for_good_and_done_once(platform: Platform, task: dict[str, Any]) -> None:
+    registered(platform)
+    first = platform.call("POST", f"{VERSIONS}/1/retire").json["version"]
+
+    assert first["state"] == "retired"
+    assert first["retiredBy"] == platform.me()["principalId"]
+    assert platform.call("POST", f"{VERSIONS}/1/retire").json["version"] == first
+    assert platform.call("GET", f"{VERSIONS}/1").json["version"] == first
+    answer = platform.call("POST", f"{VERSIONS}/1/promote")
+    assert (answer.status, answer.json["detail"]) == (409, "version 1 is retired")
+
+
+RULES = Rules(graduation=0.9, coaching=0.8, emergency=0.6)
+
+
+def stored(
+    table: Table, task_id: str, evidence: Evidence, rules: Rules = RULES, *, version: int = 1
+) -> None:
+    """Store evidence of a version as whoever folds pairs does."""
+    key = {"pk": task_id, "sk": f"evidence#{version:06d}"}
+    table.put(
+        {
+            **key,
+            "organization_id": "org",
+            "task_id": task_id,
+            "task_name": "intents",
+            "version": version,
+            "definition_hash": "d",
+            "configuration_version": 1,
+            "sequence": evidence.sequence,
+            "revision": evidence.sequence + 1,
+            "state": evidence.to_json(rules),
+            "window": "{}",
+            "stale_at": 0,
+        }
+    )
+
+
+def evidence_of(*scores: float) -> Evidence:
+    pairs = (
+        Pair(sequence=place, score=score, is_drawn=True, at=0.0)
+        for place, score in enumerate(scores, 1)
+    )
+    return folded(pairs, RULES)
+
+
+GRADUATED = evidence_of(*[1.0] * 60)
+
+
+def promote(platform: Platform, version: int = 1) -> Answer:
+    return platform.call("POST", f"{VERSIONS}/{version}/promote")
+
+
+def test_a_version_that_graduated_is_promoted(
+    platform: Platform, task: dict[str, Any], table: Table
+) -> None:
+    registered(platform)
+    assert GRADUATED.graduated_at is not None
+    stored(table, task["id"], GRADUATED)
+    promoted = promote(platform).json["version"]
+
+    assert promoted["canaryAt"] == 60
+    assert promoted["promotedBy"] == platform.me()["principalId"]
+    assert promote(platform).json["version"] == promoted
+    assert platform.call("GET", f"{VERSIONS}/1").json["version"] == promoted
+
+
+@pytest.mark.parametrize(
+    ("evidence", "said"),
+    [
+        (None, "version 1 has no pairs yet, so no evidence"),
+        (evidence_of(*[1.0] * 5), "version 1 has not graduated after 5 drawn pairs"),
+        (evidence_of(*[1.0] * 60, *[0.0] * 60), "raised an emergency"),
+    ],
+)
+def test_a_version_that_did_not_graduate_is_not_promoted(
+    platform: Platform, task: dict[str, Any], table: Table, evidence: Evidence | None, said: str
+) -> None:
+    registered(platform)
+    if evidence is not None:
+        stored(table, task["id"], evidence)
+    answer = promote(platform)
+
+    assert (answer.status, answer.json["code"]) == (409, "conflict")
+    assert said in answer.json["detail"]
+    assert platform.call("GET", f"{VERSIONS}/1").json["version"]["canaryAt"] is None
+
+
+def test_a_version_of_another_definition_is_not_promoted(
+    platform: Platform, task: dict[str, Any], table: Table
+) -> None:
+    registered(platform)
+    stored(table, task["id"], GRADUATED)
+    changed_task(platform, systemPrompt="Another prompt.")
+    answer = promote(platform)
+
+    assert (answer.status, "another definition" in answer.json["detail"]) == (409, True)
+
+
+def test_evidence_of_other_rules_promotes_nobody(
+    platform: Platform, task: dict[str, Any], table: Table
+) -> None:
+    registered(platform)
+    stored(table, task["id"], GRADUATED)
+    thresholds = platform.call("GET", TASK).json["task"]["configuration"]["thresholds"]
+    changed_task(platform, thresholds={**thresholds, "phase2ToPhase3": 0.95})
+
+    assert promote(platform).status == 503
+
+
+def test_a_later_version_has_to_show_more(
+    platform: Platform, task: dict[str, Any], table: Table, server: ModelServer
+) -> None:
+    for server.weights in (1, 2):
+        registered(platform)
+    # By the rules of a first version, which are not those of a second one.
+    stored(table, task["id"], GRADUATED, version=2)
+    assert promote(platform, 2).status == 503
+
+    rules = Rules(graduation=0.9, coaching=0.8, emergency=0.6, attempt=2)
+    pairs = [Pair(sequence=place, score=1.0, is_drawn=True, at=0.0) for place in range(1, 81)]
+    stored(table, task["id"], folded(pairs, rules), rules, version=2)
+    assert promote(platform, 2).json["version"]["canaryAt"] == 80
+
+
+def test_a_canary_is_passed_again_after_an_alarm(
+    platform: Platform, task: dict[str, Any], table: Table
+) -> None:
+    registered(platform)
+    stored(table, task["id"], GRADUATED)
+    promote(platform)
+    again = evidence_of(*[1.0] * 60, *[0.7] * 30)
+    assert (again.alarms, again.graduated_at, again.emergency_at) == (1, None, None)
+    stored(table, task["id"], again)
+    assert promote(platform).status == 409
+    once_more = evidence_of(*[1.0] * 60, *[0.7] * 30, *[1.0] * 120)
+    assert once_more.graduated_at is not None
+    stored(table, task["id"], once_more)
+
+    assert promote(platform).json["version"]["canaryAt"] == 210
+
+
+def test_evidence_that_changes_meanwhile_is_looked_at_again(
+    platform: Platform,
+    task: dict[str, Any],
+    table: Table,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    registered(platform)
+    stored(table, task["id"], GRADUATED)
+    read = VersionRepository.evidence
+    alarmed = evidence_of(*[1.0] * 60, *[0.7] * 30)
+    later = iter([alarmed])
+
+    def overtaken(repository: VersionRepository, task_id: str, number: int) -> Any:
+        item = read(repository, task_id, number)
+        for evidence in later:
+            stored(table, task_id, evidence)
+        return item
+
+    monkeypatch.setattr(VersionRepository, "evidence", overtaken)
+
+    assert promote(platform).status == 409
+    assert platform.call("GET", f"{VERSIONS}/1").json["version"]["canaryAt"] is None
+
+
+def test_versions_go_with_their_task(
+    platform: Platform, task: dict[str, Any], server: ModelServer, table: Table
+) -> None:
+    for server.weights in (1, 2):
+        registered(platform)
+
+    assert platform.call("DELETE", TASK).status == 204
+    assert list(table.items(task["id"])) == []
+
+
+def test_what_is_done_with_versions_is_in_the_audit_log(
+    platform: Platform, task: dict[str, Any], table: Table
+) -> None:
+    registered(platform)
+    stored(table, task["id"], GRADUATED)
+    promote(platform)
+    platform.call("POST", f"{VERSIONS}/1/retire")
+
+    entries = platform.call("GET", "/api/v1/audit", query={"limit": "200"}).json["entries"]
+    actions = {one["action"]: one for one in entries if "version" in one.get("action", "")}
+    assert set(actions) == {
+        "register_apprentice_version",
+        "promote_apprentice_version",
+        "retire_apprentice_version",
+    }

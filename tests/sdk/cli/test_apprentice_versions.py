@@ -1,0 +1,64 @@
+"""``autotune apprentice versions``: models of a server are registered, listed and retired."""
+
+import pytest
+
+from autotune.cli import exit_codes
+from tests.support.apprentice import configuration
+from tests.support.ledger import ledger as make_ledger
+from tests.support.model_servers import Vllm, serving
+
+
+@pytest.fixture
+def server(api):
+    """A server of a task's small model."""
+    with make_ledger(api.platform) as ledger, serving(Vllm()) as made:
+        local = {"backend": "vllm", "url": made.url}
+        asked = configuration(ledger.connect(), local=local, training=None)
+        put = api.platform.call("PUT", "/api/v1/apprentice/tasks/support", asked)
+        assert put.status == 200
+        yield made
+
+
+def versions(run, *words):
+    return run("apprentice", "versions", *words)
+
+
+def test_a_model_is_registered_listed_and_retired(run, server):
+    shown = versions(run, "register", "support", "intents-1").stdout
+    assert "intents-1" in shown
+    server.weights = 2
+    (second,) = versions(run, "register", "support", "intents-1", "--json").json_lines
+    assert second["number"] == 2
+    lines = versions(run, "list", "support").stdout.splitlines()
+    assert lines[0].split() == [
+        "VERSION",
+        "MODEL",
+        "DIGEST",
+        "STATE",
+        "DEFINITION",
+        "CANARY",
+        "REGISTERED",
+    ]
+    assert lines[1].split()[:5] == [
+        "2",
+        "intents-1",
+        second["digest"].removeprefix("sha256:")[:12],
+        "hosted",
+        "present",
+    ]
+    (retired,) = versions(run, "retire", "support", "2", "--json").json_lines
+    assert retired["state"] == "retired"
+    assert versions(run, "show", "support", "2", "--json").json_lines == [retired]
+    listed = versions(run, "list", "support", "--json").json_lines
+    assert [one["state"] for one in listed] == ["retired", "hosted"]
+
+
+def test_what_is_refused_is_said(run, server):
+    unlisted = versions(run, "register", "support", "another")
+    assert unlisted.exit_code != 0
+    assert "it does not list another; it lists base, intents-1" in unlisted.stderr
+    versions(run, "register", "support", "intents-1")
+    early = versions(run, "promote", "support", "1")
+    assert early.exit_code != 0
+    assert "no evidence" in early.stderr
+    assert versions(run, "show", "support", "0").exit_code == exit_codes.USAGE
