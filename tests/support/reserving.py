@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import boto3
@@ -25,6 +25,9 @@ from autotune_platform.budgets.uses import task_scope
 from autotune_platform.runtime.clock import Clock
 from autotune_platform.storage.counting import Addition
 from autotune_platform.storage.table import Item, Table
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
 
 ORGANIZATION = "org_00000000000000000000000000"
 TASK = task_scope(ORGANIZATION, "triage")
@@ -49,14 +52,18 @@ class Turning(Clock):
         return BEFORE_ALL_TURN + passed
 
 
+def client_of(endpoint: str) -> "DynamoDBClient":
+    """Return a client of a local DynamoDB for many threads."""
+    session = boto3.Session("test", "test", region_name="us-east-1")
+    config = Config(proxies={}, max_pool_connections=AT_ONCE, read_timeout=60)
+    return session.client("dynamodb", endpoint_url=endpoint, config=config)
+
+
 class Attempts:
     """Attempts with their reservations, and what they paid, beside a budget in one table."""
 
     def __init__(self, table: str, endpoint: str, clock: Clock) -> None:
-        session = boto3.Session("test", "test", region_name="us-east-1")
-        config = Config(proxies={}, max_pool_connections=AT_ONCE, read_timeout=60)
-        client = session.client("dynamodb", endpoint_url=endpoint, config=config)
-        self.table = Table(table, client)
+        self.table = Table(table, client_of(endpoint))
         self.money = MoneyBudgets(
             table=self.table, outbox=self.table, clock=clock, tried_seconds=_TRIED_SECONDS
         )

@@ -17,8 +17,8 @@ from urllib.parse import urlsplit
 
 import pytest
 from botocore.exceptions import ReadTimeoutError
-from tests.support.apprentice_runs import runs
 
+from tests.support.apprentice_runs import runs
 from tests.support.compatible import Compatible, stored
 from tests.support.imports import Imports
 from tests.support.lambdas import Answer

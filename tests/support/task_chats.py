@@ -4,7 +4,6 @@ import json
 from typing import Any
 
 from tests.support.apprentice_runs import Runs
-
 from tests.support.lambdas import Answer
 
 MODEL = "apprentice/intents"

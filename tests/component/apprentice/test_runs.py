@@ -8,7 +8,11 @@ import pytest
 from botocore.exceptions import ReadTimeoutError
 
 from autotune.protocol.limits import MAX_APPRENTICE_INPUT_BYTES
+from autotune_platform.budgets.money import MoneyBudgets, Reserved
+from autotune_platform.budgets.uses import task_scope
+from autotune_platform.runtime import clients
 from autotune_platform.storage.cursors import encode_cursor
+from autotune_platform.storage.table import Table
 from tests.support.apprentice_runs import ANSWER, INPUT, Runs, failed
 from tests.support.lambdas import LambdaContext, handler
 from tests.support.ledger import later
@@ -313,3 +317,24 @@ def _list(runs: Runs, **query: Any) -> list[dict[str, Any]]:
     assert answer.status == 200, answer.text
     found: list[dict[str, Any]] = answer.json["runs"]
     return found
+
+
+def test_a_task_whose_paid_calls_are_halted_fails_its_runs_and_says_why(runs: Runs) -> None:
+    task = runs.put()
+    scope = task_scope(runs.platform.me()["organizationId"], task["id"])
+    money = MoneyBudgets(
+        table=Table("budgets", clients.dynamodb()), outbox=Table("ledger", clients.dynamodb())
+    )
+    reserved = money.reserve([scope], 10, lambda _: [])
+    assert isinstance(reserved, Reserved)
+    end = money.settlement([scope], reserved.periods, reserved=10, spent=11, row_id="llm_dear")
+    assert money.table.add_together(end)
+
+    answer = runs.start(wait=20)
+
+    assert (answer.status, answer.json["code"]) == (503, "remote_unavailable"), answer.text
+    assert "llm_dear" in answer.text
+    assert runs.bill["executions"] == 0
+    # Somebody has looked at it.
+    runs.put(budgets={"daily": "9"})
+    assert runs.start(wait=20).json["run"]["state"] == "answered"

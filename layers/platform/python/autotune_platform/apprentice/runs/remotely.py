@@ -25,7 +25,11 @@ from autotune_platform.ledger.calls import Answer, Outcome, Refusal
 from autotune_platform.ledger.models import Row
 from autotune_platform.ledger.usable_connections import UsableConnections
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
-from autotune_platform.runtime.errors import BudgetExhaustedError, InvalidRequestError
+from autotune_platform.runtime.errors import (
+    BudgetExhaustedError,
+    CallsHaltedError,
+    InvalidRequestError,
+)
 from autotune_platform.runtime.parts import part
 from autotune_platform.storage.counting import Addition
 
@@ -97,8 +101,10 @@ class RemoteAsking:
                 session.has_room = False
                 session.run = session.run.model_copy(update={"exhausted": budget})
                 return None
-            except InvalidRequestError as error:
-                fault = RunFault(code="rejected", message=error.detail[:500])
+            except (InvalidRequestError, CallsHaltedError) as error:
+                is_halted = isinstance(error, CallsHaltedError)
+                code = error.code if is_halted else "rejected"
+                fault = RunFault(code=code, message=error.detail[:500])
                 failed = {"remote": Remote.FAILED, "remote_fault": fault}
                 session.run = session.run.model_copy(update=failed)
                 return None
