@@ -31,7 +31,7 @@ def test_a_role_sees_its_pages_and_is_told_where_another_is_not_its_own(console)
         [
             *("Overview", "Tasks", "Graders", "Completions", "Batches", "Runs", "Reviews"),
             *("Decks", "Labelling"),
-            *("Exports", "Webhooks", "Reward URLs", "Ledger", "Sessions"),
+            *("Exports", "Webhooks", "Reward URLs", "Ledger", "Apprentice", "Sessions"),
         ]
     )
     expect(page.locator(".empty")).to_contain_text("Your role, training operator, may not")

@@ -1,6 +1,8 @@
 """Tasks of the apprentice on the real way: put, changed, answered, listed and deleted."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
 
 import pytest
 
@@ -112,3 +114,44 @@ def _ended(client: AutotuneClient, run_id: str) -> ApprenticeRun | None:
 def _listed(client: AutotuneClient, count: int) -> list[ApprenticeRun] | None:
     runs = [one for one in client.apprentice.runs("answered") if one.state == "answered"]
     return runs if len(runs) == count else None
+
+
+def test_a_storm_of_runs_costs_no_more_than_the_task_may(
+    client: AutotuneClient, provider: FakeServer, teacher: LlmConnection
+) -> None:
+    """The provider keeps the bill that counts; eight ask at once, and some wait for the queue."""
+    asked = configuration(teacher.id)
+    client.apprentice_tasks.put("stormed", configuration=asked)
+    first = client.apprentice.run("stormed", input=INPUT, wait=25)
+    assert first.routing is not None, first
+    bound = client.llm.get(first.routing.request_ids[0]).bound_nano_usd
+    limit = provider.world.bill()["total_nano_usd"] + 20 * bound + bound // 2
+    budgets = {"daily": f"{Decimal(limit) / 10**9:f}"}
+    client.apprentice_tasks.put("stormed", configuration={**asked, "budgets": budgets})
+
+    def run(number: int) -> str:
+        try:
+            sent = client.apprentice.run("stormed", input=INPUT, wait=25 if number % 4 else 0)
+        except APIError as error:
+            if (error.status, error.code) != (402, "budget_exhausted") or error.budget is None:
+                raise
+            return f"refused by {error.budget.scope}"
+        return sent.id
+
+    with ThreadPoolExecutor(8) as threads:
+        became = list(threads.map(run, range(60)))
+    ids = [one for one in became if not one.startswith("refused")]
+    ended = [until(lambda: _ended(client, one), seconds=PATIENCE) for one in ids]  # noqa: B023
+    # Answers cost less than their bounds, so that there is room again until there is none for one.
+    while len(became) < 600 and not (last := run(1)).startswith("refused"):
+        became.append(last)
+
+    bill = provider.world.bill()["total_nano_usd"]
+    assert limit - bound < bill <= limit, (limit, bound, bill)
+    assert {one for one in became if one.startswith("refused")} <= {"refused by apprentice_task"}
+    assert {one.state for one in ended} <= {"answered", "refused"}
+    rows = client.llm.list(connection_id=teacher.id)
+    assert sum(one.cost_nano_usd for one in rows) == bill
+    periods = client.apprentice_tasks.get("stormed").spend.periods
+    assert {(one.spent_nano_usd, one.reserved_nano_usd) for one in periods} == {(bill, 0)}
+    client.apprentice_tasks.delete("stormed")
