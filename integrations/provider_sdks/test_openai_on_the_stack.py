@@ -191,6 +191,7 @@ TASK = {
     },
     "systemPrompt": "You tell intents apart.",
     "promptTemplate": "What does the customer want? {{text}} ({{language}})",
+    "training": {"backend": "linear", "fineTuneBatchSize": 50},
     "local": {"backend": "linear"},
     "evaluator": {"type": "structured_match", "matchFields": ["intent"]},
     "thresholds": {
