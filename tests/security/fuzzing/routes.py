@@ -325,7 +325,7 @@ def _memory_mb(name: str) -> float:
     raise AssertionError(name)
 
 
-def _on_loopback(host: str, port: int) -> list[str]:
+def _on_loopback(host: str, port: int, seconds: float | None = None) -> list[str]:
     """Resolve nothing but this machine: what is registered here is called by nobody else."""
     if host not in {"127.0.0.1", "localhost", "::1"}:
         raise OSError("not in a test")

@@ -1,7 +1,7 @@
 """Events of budgets, of organisations and of their apprentice's tasks."""
 
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from autotune.protocol.events import EventType
 from autotune.protocol.ids import derived_id
@@ -16,22 +16,33 @@ WARNING: Final = "budget.warning"
 
 def budget_exhausted(scope: str, standing: Standing, use: PeriodUse, now: datetime) -> Event:
     """Return the event ``budget.exhausted`` of a period that has a limit."""
-    return _event(EXHAUSTED, BudgetExhausted, scope, standing, use, now)
+    return Event(
+        type="budget.exhausted",
+        data=_data(BudgetExhausted, scope, standing, use),
+        **_head(EXHAUSTED, scope, use, now),
+    )
 
 
 def budget_warning(scope: str, standing: Standing, use: PeriodUse, now: datetime) -> Event:
     """Return the event ``budget.warning`` of a period that has a limit."""
-    return _event(WARNING, BudgetWarning, scope, standing, use, now)
+    return Event(
+        type="budget.warning",
+        data=_data(BudgetWarning, scope, standing, use),
+        **_head(WARNING, scope, use, now),
+    )
 
 
-def _event(
-    event_type: EventType,
-    model: type[BudgetExhausted | BudgetWarning],
-    scope: str,
-    standing: Standing,
-    use: PeriodUse,
-    now: datetime,
-) -> Event:
+def _head(event_type: EventType, scope: str, use: PeriodUse, now: datetime) -> dict[str, Any]:
+    return {
+        "id": derived_id("evt", event_type, scope, f"{use.period}#{use.name}"),
+        "organization_id": organization_of(scope),
+        "occurred_at": now,
+    }
+
+
+def _data(
+    model: type[BudgetExhausted | BudgetWarning], scope: str, standing: Standing, use: PeriodUse
+) -> dict[str, Any]:
     assert use.limit is not None
     task = task_of(scope)
     data = model(
@@ -44,10 +55,4 @@ def _event(
         spent_nano_usd=use.spent,
         reserved_nano_usd=use.reserved,
     )
-    return Event(
-        id=derived_id("evt", event_type, scope, f"{use.period}#{use.name}"),
-        type=event_type,
-        organization_id=organization_of(scope),
-        occurred_at=now,
-        data=data.model_dump(mode="json", by_alias=True, exclude_none=True),
-    )
+    return data.model_dump(mode="json", by_alias=True, exclude_none=True)
