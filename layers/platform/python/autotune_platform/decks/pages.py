@@ -5,8 +5,8 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from autotune_platform.decks.items import model_from, number
-from autotune_platform.storage.cursors import decode_cursor, encode_cursor, invalid_cursor
 from autotune_platform.storage.expressions import Filter
+from autotune_platform.storage.numbered import numbered_page
 from autotune_platform.storage.table import Table
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
@@ -33,23 +33,13 @@ def version_page(
     Raises:
         InvalidRequestError: ``next_token`` is not from this list.
     """
-    after = None
-    if next_token is not None:
-        (last,) = decode_cursor(next_token, parts=1)
-        if not last.isdecimal() or not last.isascii():
-            raise invalid_cursor()
-        after = {"pk": deck_id, "sk": prefix + number(int(last))}
-    page = table.query(
+    items, token = numbered_page(
+        table,
         deck_id,
-        starting=prefix,
-        newest_first=True,
-        limit=None if where else limit,  # the table counts what it reads, wanted or not
-        after=after,
+        prefix,
+        lambda place: prefix + number(place),
+        limit=limit,
+        next_token=next_token,
         where=where,
     )
-    shown = page.items[:limit]
-    last_sk = page.last_key["sk"] if page.last_key else None
-    if len(page.items) > limit:
-        last_sk = shown[-1]["sk"]
-    token = encode_cursor(last_sk.removeprefix(prefix)) if last_sk else None
-    return [model_from(item, model) for item in shown], token
+    return [model_from(item, model) for item in items], token

@@ -19,12 +19,12 @@ from autotune_platform.apprentice.configuration.models import ApprenticeTask, Co
 from autotune_platform.runtime.errors import TooManyEntitiesError
 from autotune_platform.storage.cursors import decode_cursor, encode_cursor, invalid_cursor
 from autotune_platform.storage.due_index import DueIndex
+from autotune_platform.storage.numbered import numbered_page
 from autotune_platform.storage.table import Item, Key, Table
 from autotune_platform.storage.transactions import Add, Condition, Delete, Put
 
 _NEW = Condition(exists=False)
 _COUNTED = "tasks"
-_DIGITS = len(configuration_key(0).removeprefix(CONFIGURATION))
 
 
 class TaskRepository:
@@ -102,18 +102,15 @@ class TaskRepository:
         Raises:
             InvalidRequestError: ``next_token`` is not from this list.
         """
-        after = None
-        if next_token is not None:
-            (last,) = decode_cursor(next_token, parts=1)
-            if not (last.isascii() and last.isdecimal() and len(last) == _DIGITS):
-                raise invalid_cursor()
-            after = {"pk": task_id, "sk": configuration_key(int(last))}
-        page = self._table.query(
-            task_id, starting=CONFIGURATION, newest_first=True, limit=limit, after=after
+        items, token = numbered_page(
+            self._table,
+            task_id,
+            CONFIGURATION,
+            configuration_key,
+            limit=limit,
+            next_token=next_token,
         )
-        last_sk = page.last_key["sk"] if page.last_key else None
-        token = encode_cursor(last_sk.removeprefix(CONFIGURATION)) if last_sk else None
-        return [model_from(item, Configuration) for item in page.items], token
+        return [model_from(item, Configuration) for item in items], token
 
     def list(
         self, organization_id: str, *, limit: int, next_token: str | None

@@ -9,7 +9,7 @@ from autotune_platform.apprentice.folding.items import VERSION, evidence_key
 from autotune_platform.apprentice.folding.models import StoredEvidence
 from autotune_platform.apprentice.versions.models import ModelVersion
 from autotune_platform.storage.counting import Addition, Check
-from autotune_platform.storage.cursors import decode_cursor, encode_cursor, invalid_cursor
+from autotune_platform.storage.numbered import numbered_page
 from autotune_platform.storage.table import Table
 
 _DIGITS = 6
@@ -44,18 +44,10 @@ class VersionRepository:
         Raises:
             InvalidRequestError: ``next_token`` is not from this list.
         """
-        after = None
-        if next_token is not None:
-            (last,) = decode_cursor(next_token, parts=1)
-            if not (last.isascii() and last.isdecimal() and len(last) == _DIGITS):
-                raise invalid_cursor()
-            after = {"pk": task_id, "sk": VERSION + last}
-        page = self._table.query(
-            task_id, starting=VERSION, newest_first=True, limit=limit, after=after
+        items, token = numbered_page(
+            self._table, task_id, VERSION, version_key, limit=limit, next_token=next_token
         )
-        last_sk = page.last_key["sk"] if page.last_key else None
-        token = encode_cursor(last_sk.removeprefix(VERSION)) if last_sk else None
-        return [model_from(item, ModelVersion) for item in page.items], token
+        return [model_from(item, ModelVersion) for item in items], token
 
     def add(self, task: ApprenticeTask, version: ModelVersion) -> bool:
         """Store a version of a task; return False where the task, or the number, was taken.
