@@ -129,6 +129,11 @@ OF_APPRENTICE = (
         dynamodb:GetItem Apprentice apt_*
         dynamodb:Query Apprentice apt_*
         dynamodb:GetItem Budgets money#org_*#apt_*
+        dynamodb:GetItem Registry
+        dynamodb:PutItem Audit org_*
+        dynamodb:PutItem Registry nonce#*
+        dynamodb:UpdateItem Registry rate#*
+        kms:GenerateMac SecretsKeysApiKey
         """,
         "Reports read what others count (tests/component/apprentice/test_reports.py).",
     ),

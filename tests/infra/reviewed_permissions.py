@@ -56,6 +56,8 @@ _OF_SERVICES = (
             ("PublishEvents", "Registry"),
             ("PublishEvents", "Ledger"),
             ("PublishEvents", "Decks"),
+            ("PublishEvents", "Apprentice"),
+            ("FollowRuns", "Apprentice"),
         )
     ),
     never("*", "sqs:*", "*Failures", "Lambda sends what a stream's consumer gave up as the role."),

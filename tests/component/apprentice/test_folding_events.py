@@ -1,5 +1,7 @@
 """Webhooks hear of alarms and promotions, once each."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 from tests.component.ledger.test_events import delivered
@@ -45,7 +47,9 @@ def heard(apprentice, subscriber):
 
 
 def fold(apprentice, score, number):
-    apprentice.store(apprentice.answered(score) for _ in range(number))
+    """Fold runs made just now: a subscriber hears of what came after it subscribed."""
+    now = datetime.now(UTC)
+    apprentice.store(apprentice.answered(score, created_at=now) for _ in range(number))
     apprentice.follow()
 
 
