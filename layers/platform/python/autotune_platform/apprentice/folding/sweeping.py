@@ -95,7 +95,7 @@ class RunSweeping:
     def _check_again(self, entry: OpenEntry, run: Run, now: datetime) -> None:
         if run.ended_at is not None and now - run.ended_at < CHECKED_WITHIN:
             self.folding.count([run])  # the record of its end may have been lost
-            self.queue.send(run.id)
+            self.queue.send(run)
             self.repository.open_until(entry, now + CHECKED_AGAIN)
             return
         given_up = run.model_copy(update={"check": "failed"})
