@@ -51,8 +51,8 @@ _ATTEMPTS = 8
 class TaskRemains(Protocol):
     """What is kept of a task beside its configurations."""
 
-    def erase(self, task_id: str) -> None:
-        """Erase all of it; a repeat goes on with it.
+    def erase(self, task_id: str) -> bool:
+        """Erase all of it, and return whether nothing is left; a repeat goes on with it.
 
         Raises:
             UnavailableError: the table kept something.
