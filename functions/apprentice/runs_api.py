@@ -55,7 +55,7 @@ def start_apprentice_run(
             wait_seconds=int(seconds),
         )
     run = started.run
-    app.made(apprentice_run_id=run.id)
+    app.made(apprentice_task_id=run.task_id, apprentice_run_id=run.id)
     problem = problem_of(run)
     if problem is not None:
         raise problem

@@ -3,7 +3,6 @@
 from autotune_platform.storage.data_holders import DataHolder, Holding
 
 _TASK = "`DELETE /api/v1/apprentice/tasks/{id}`"
-_EXAMPLE = "`DELETE /api/v1/apprentice/tasks/{name}/examples/{id}`"
 
 HOLDER = DataHolder(
     "apprentice",
@@ -48,13 +47,13 @@ HOLDER = DataHolder(
             place="table apprentice",
             key="apt_*#examples#* / exm_*",
             what="examples: which run or import each is of, and digests of its input; no text",
-            erased=f"{_EXAMPLE}, {_TASK}",
+            erased=_TASK,
         ),
         Holding(
             place="table apprentice",
             key="apt_*#imported#exm_* / texts",
             what="what was asked and answered in imported examples",
-            erased=f"{_EXAMPLE}, {_TASK}",
+            erased=_TASK,
         ),
         Holding(
             place="table apprentice",

@@ -156,8 +156,8 @@ class TaskConfigurations:
         task = self.require(caller, name)
         return self.repository.configurations(task.id, limit=limit, next_token=next_token)
 
-    def delete(self, caller: Caller, name: str) -> None:
-        """Delete a task with all that is kept of it.
+    def delete(self, caller: Caller, name: str) -> str:
+        """Delete a task with all that is kept of it; return its id.
 
         What is killed in between leaves a task that is being deleted: nobody sees it, and the next
         request that names it, to delete or to set it, goes on.
@@ -172,7 +172,7 @@ class TaskConfigurations:
                 raise NotFoundError(f"no task {name}")
             if task.state == "deleting" or self.repository.mark(task, self.clock.now()):
                 self._erase(task)
-                return
+                return task.id
         raise UnavailableError("others are changing this task", retry_after_seconds=1)
 
     def _erase(self, task: ApprenticeTask) -> None:
