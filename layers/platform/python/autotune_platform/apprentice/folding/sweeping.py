@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from aws_lambda_powertools import Logger
 
 from autotune_platform.apprentice.configuration.repository import TaskRepository
+from autotune_platform.apprentice.configuration.service import TaskRemains
 from autotune_platform.apprentice.folding.repository import EvidenceRepository, OpenEntry
 from autotune_platform.apprentice.folding.service import RunFolding
 from autotune_platform.apprentice.routing import Refusal, Remote
@@ -41,6 +42,7 @@ class RunSweeping:
     """Looks after open runs, and after tasks whose deletion was cut off."""
 
     repository: EvidenceRepository
+    remains: TaskRemains
     tasks: TaskRepository
     runs: RunRepository
     folding: RunFolding
@@ -89,7 +91,7 @@ class RunSweeping:
         """Go on with deleting a task."""
         task = self.tasks.find_at(entry.key)
         is_marked = task is not None and task.state == "deleting"
-        if task is not None and is_marked and self.repository.erase(task.id, has_time=has_time):
+        if task is not None and is_marked and self.remains.erase(task.id, has_time=has_time):
             self.tasks.erase(task)
 
     def _look(self, entry: OpenEntry, run_id: str, now: datetime) -> None:
