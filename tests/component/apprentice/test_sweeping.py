@@ -191,5 +191,5 @@ def test_the_deployed_function_sweeps(apprentice):
     assert done == {"runs": 1}
 
 
-def _killed(*_):
+def _killed(*_, **__):
     raise KeyboardInterrupt
