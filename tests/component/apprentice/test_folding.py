@@ -319,9 +319,9 @@ def test_whoever_is_killed_at_any_call_leaves_all_to_be_done_or_nothing(apprenti
 def test_what_is_asked_of_aws_for_a_hundred_runs_is_counted(apprentice):
     apprentice.store(apprentice.answered(1) for _ in range(40))
     apprentice.follow()
-    apprentice.store(apprentice.answered(1) for _ in range(35))
+    apprentice.store(apprentice.answered(1) for _ in range(25))
     killer = Killer()
-    apprentice.follow(apprentice.records()[-35:])
+    apprentice.follow(apprentice.records()[-25:])
     # The task, its entries, its evidence, and one transaction.
     assert killer.called == ["GetItem", "BatchGetItem", "BatchGetItem", "TransactWriteItems"]
 

@@ -6,18 +6,23 @@ from datetime import datetime
 from itertools import islice
 from uuid import uuid4
 
-from autotune_platform.apprentice.configuration.items import TASK, tasks_of
+from autotune_platform.apprentice.configuration.items import TASK, unchanged
 from autotune_platform.apprentice.configuration.models import ApprenticeTask
+from autotune_platform.apprentice.examples.items import (
+    EXAMPLES_COUNTED,
+    counts_key,
+    stored_count,
+)
+from autotune_platform.apprentice.examples.models import Selection
 from autotune_platform.apprentice.folding.items import (
     DAY,
     DUE_RUNS_INDEX,
     EVIDENCE,
-    EXAMPLES_COUNTED,
+    PAID_COUNTED,
     VERSION,
     day_key,
     entry_key,
     evidence_key,
-    examples_key,
     pair_key,
     pairs_of,
 )
@@ -99,21 +104,8 @@ class EvidenceRepository:
         return self._table.write_together(writes, token=uuid4().hex)
 
     def kept(self, task: ApprenticeTask) -> Check:
-        """Return the check that a task is not being deleted, and that its rules are as they were.
-
-        Of whoever writes about a deleted task, nothing would ever be erased.
-        """
-        standing: dict[str, int | str | bool | None] = {
-            "id": task.id,
-            "state": "kept",
-            "version": task.version,
-        }
-        return Check(
-            table=self._table.name,
-            pk=tasks_of(task.organization_id),
-            sk=TASK + task.name,
-            only_if=standing,
-        )
+        """Return the check that a task is kept, and that its rules are as they were."""
+        return unchanged(self._table.name, task)
 
     def entry(self, run: Run, *, before: Mapping[str, object], counted: Item) -> Addition:
         """Return what lists a run, and says what was counted of it.
@@ -200,13 +192,21 @@ class EvidenceRepository:
             changes={"organization_id": task.organization_id, **known},
         )
 
-    def examples(self, task: ApprenticeTask, definition_hash: str, by: Costs) -> Addition:
-        """Return what adds to the number of a definition's examples, and to what they cost."""
+    def examples(
+        self, task: ApprenticeTask, definition_hash: str, by: Costs, stored: Mapping[Selection, int]
+    ) -> Addition:
+        """Return what adds to the number of a definition's examples, and to what they cost.
+
+        Args:
+            stored: how many there are more of each selection.
+        """
+        counted = {stored_count(selection): count for selection, count in stored.items()}
+        paid = {PAID_COUNTED: by.count, "cost": by.total, "squares": by.squares}
         return Addition(
             table=self._table.name,
             pk=task.id,
-            sk=examples_key(definition_hash),
-            numbers={EXAMPLES_COUNTED: by.count, "cost": by.total, "squares": by.squares},
+            sk=counts_key(definition_hash),
+            numbers={EXAMPLES_COUNTED: by.count, **paid, **counted},
             changes={"organization_id": task.organization_id},
         )
 
@@ -255,7 +255,7 @@ class EvidenceRepository:
 
     def examples_of(self, task_id: str, definition_hash: str) -> int:
         """Return how many examples there are of a definition."""
-        item = self._table.get(task_id, examples_key(definition_hash)) or {}
+        item = self._table.get(task_id, counts_key(definition_hash)) or {}
         return int(item.get(EXAMPLES_COUNTED, 0))
 
     def due(self, before: datetime, *, limit: int) -> Iterator[OpenEntry]:

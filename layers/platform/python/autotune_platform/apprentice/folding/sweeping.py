@@ -9,6 +9,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from autotune_platform.apprentice.configuration.repository import TaskRepository
+from autotune_platform.apprentice.configuration.service import TaskRemains
 from autotune_platform.apprentice.folding.repository import EvidenceRepository, OpenEntry
 from autotune_platform.apprentice.folding.service import RunFolding
 from autotune_platform.apprentice.routing import Refusal, Remote
@@ -34,6 +35,7 @@ class RunSweeping:
     """Looks after open runs, and after tasks whose deletion was cut off."""
 
     repository: EvidenceRepository
+    remains: TaskRemains
     tasks: TaskRepository
     runs: RunRepository
     folding: RunFolding
@@ -62,7 +64,7 @@ class RunSweeping:
         """Go on with deleting a task."""
         task = self.tasks.find_at(entry.key)
         if task is not None and task.state == "deleting":
-            self.repository.erase(task.id)
+            self.remains.erase(task.id)
             self.tasks.erase(task)
 
     def _look(self, entry: OpenEntry, run_id: str, now: datetime) -> None:
