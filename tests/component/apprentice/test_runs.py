@@ -184,6 +184,9 @@ def test_an_exhausted_budget_refuses_until_it_is_reset(runs: Runs) -> None:
     assert "resetsAt" in answer.json["budget"]
     again = runs.start(wait=20, key="k")
     assert (again.status, again.json["budget"]) == (402, answer.json["budget"])
+    run_id = again.json["detail"].split()[1].rstrip(":")
+    said = runs.read(run_id)["error"]["message"]
+    assert said.endswith(f"which is over at {answer.json['budget']['resetsAt']}")
     run = runs.read(answer.json["detail"].split()[1].rstrip(":"))
     assert (run["state"], run["error"]["code"]) == ("refused", "budget_exhausted")
     assert runs.bill["executions"] == 0
