@@ -45,6 +45,9 @@ MOST_WRITES = 80
 A run with a pair that is an example takes three.
 """
 
+MOST_VERSIONS = 4
+"""Of a transaction: an expression has 4 KB, and a day's counts one number a version's field."""
+
 
 @part
 class RunFolding:
@@ -289,7 +292,9 @@ def _portions(runs: Sequence[Run]) -> Iterator[list[Run]]:
             run.definition_hash,
             *(pair.version for pair in run.pairs),
         }
-        if some and writes + own + len(shared | parts) > MOST_WRITES:
+        versions = sum(isinstance(one, int) for one in shared | parts)
+        is_full = writes + own + len(shared | parts) > MOST_WRITES or versions > MOST_VERSIONS
+        if some and is_full:
             yield some
             some, writes, shared = [], 0, set()
         some.append(run)
