@@ -80,13 +80,17 @@ class RunRepository:
             before: the run as it has to stand; None where there must be none.
         """
         attributes = attributes_of(run)
-        gone = () if before is None else tuple(attributes_of(before).keys() - attributes.keys())
+        known = {} if before is None else attributes_of(before)
         return Addition(
             table=self._table.name,
             pk=run.id,
             sk=RUN,
-            changes=attributes,
-            remove=gone,
+            changes={
+                name: value
+                for name, value in attributes.items()
+                if name not in known or known[name] != value
+            },
+            remove=tuple(known.keys() - attributes.keys()),
             only_if=dict.fromkeys(_STANDING) if before is None else _standing(before),
         )
 
