@@ -12,12 +12,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-from botocore.auth import AUTH_TYPE_MAPS, SigV4Auth
+from botocore.auth import AUTH_TYPE_MAPS, BaseSigner
 from botocore.compat import get_current_datetime
 from botocore.exceptions import NoCredentialsError
 
 if TYPE_CHECKING:
-    from mypy_boto3_dynamodb import DynamoDBClient
+    from botocore.client import BaseClient
 
 _NAME: Final = "autotune-dynamodb-v4"
 _DATE: Final = "X-Amz-Date"
@@ -25,8 +25,15 @@ _SESSION: Final = "X-Amz-Security-Token"
 _PORTS: Final = {"http": 80, "https": 443}
 
 
-class DynamoDbAuth(SigV4Auth):
+class DynamoDbAuth(BaseSigner):
     """Signs the host, the body, its type, and all that AWS has headers of its own for."""
+
+    REQUIRES_REGION = True
+
+    def __init__(self, credentials: Any, service_name: str, region_name: str) -> None:
+        self.credentials = credentials
+        self._region_name = region_name
+        self._service_name = service_name
 
     def add_auth(self, request: Any) -> None:
         """Set a request's date, token and signature, in place of those of a try before.
@@ -69,9 +76,10 @@ class DynamoDbAuth(SigV4Auth):
 AUTH_TYPE_MAPS[_NAME] = DynamoDbAuth
 
 
-def sign_leanly(client: "DynamoDBClient") -> None:
+def sign_leanly(client: "BaseClient") -> None:
     """Have a client of DynamoDB sign so."""
-    client.meta.events.register_first("choose-signer.dynamodb", lambda **_: _NAME)
+    events: Any = client.meta.events
+    events.register_first("choose-signer.dynamodb", lambda **_: _NAME)
 
 
 @lru_cache(64)
