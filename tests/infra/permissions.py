@@ -525,6 +525,7 @@ EXPECTED = {
     | wake("ScoreCompletions"),
     "PublishEvents": PUBLISH
     | ENCRYPT
+    | table("Audit", "PutItem", keys="org_*")
     | follow("Registry", failures="OutboxFailures")
     | follow("Ledger", failures="LedgerOutboxFailures")
     | follow("Decks", failures="DecksOutboxFailures")

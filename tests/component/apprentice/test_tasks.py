@@ -285,6 +285,19 @@ def test_properties_are_few(platform: Platform, document: dict[str, Any]) -> Non
     assert f"at most {MAX_APPRENTICE_PROPERTIES} properties" in answer.text
 
 
+@pytest.mark.parametrize("name", ["order-id", "größe", "a.b", "1x", "x" * 65])
+def test_a_property_that_no_prompt_can_name_is_refused_for_its_name(
+    platform: Platform, document: dict[str, Any], name: str
+) -> None:
+    schema = {"type": "object", "properties": {name: {"type": "string"}}}
+    asked = {**document, "inputSchema": schema, "promptTemplate": f"Say. {{{{{name}}}}}"}
+    answer = put(platform, "t", asked)
+
+    assert answer.status == 422
+    assert "inputSchema: properties named by up to 64 letters, digits and _" in answer.text
+    assert repr(name[:100]) in answer.json["detail"]
+
+
 def test_an_additional_model_is_another_one(platform: Platform, document: dict[str, Any]) -> None:
     primary = document["remote"]["primary"]
 

@@ -19,12 +19,15 @@ ApprenticeAlertKind = Literal[
     "alarm",
     "halted",
     "budget",
+    "refused",
+    "failed",
     "unmonitored",
     "unchecked",
     "stale",
     "refolding",
     "shift",
     "drift",
+    "graduated",
 ]
 ApprenticeProspect = Literal[
     "examples", "no_version", "few_pairs", "never", "beyond", "foretold", "canary", "serves"

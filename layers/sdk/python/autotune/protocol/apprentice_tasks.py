@@ -19,7 +19,7 @@ from autotune.protocol.apprentice_models import (
 from autotune.protocol.apprentice_names import TASK_NAME as TASK_NAME  # noqa: PLC0414
 from autotune.protocol.apprentice_spend import ApprenticeSpend
 from autotune.protocol.llm_connections import UsdAmount
-from autotune.protocol.llm_templates import names_in
+from autotune.protocol.llm_templates import VARIABLE_NAME, names_in
 from autotune.protocol.types import (
     Description,
     GraderId,
@@ -141,7 +141,10 @@ class Confidence(RequestModel):
 
 
 class Step(RequestModel):
-    """From a certainty of ``at`` on, ``rate`` of the answers are checked."""
+    """From a lower bound of agreement of ``at`` on, ``rate`` of the answers are checked.
+
+    It is Wilson's bound of the window's mean; below the first step all answers are checked.
+    """
 
     at: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False, strict=True)]
     rate: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False, strict=True)]
@@ -153,7 +156,7 @@ class Sampling(RequestModel):
     Attributes:
         decay: how the share falls as certainty grows.
         k: how fast ``exponential`` falls.
-        steps: the table of ``step``: certainties that grow, shares that fall.
+        steps: the table of ``step``: bounds that grow, shares that fall.
         min_floor: the least share.
     """
 
@@ -222,6 +225,12 @@ class PutApprenticeTaskRequest(RequestModel):
         require_trainable(self.training, self.local)
         asked = _properties(self.input_schema, "inputSchema")
         answered = _properties(self.output_schema, "outputSchema")
+        unplaceable = sorted(name for name in asked if VARIABLE_NAME.fullmatch(name) is None)
+        if unplaceable:
+            raise ValueError(
+                "inputSchema: properties named by up to 64 letters, digits and _, with no digit "
+                f"first, as they have places in prompts, not {unplaceable[0][:100]!r}"
+            )
         if set(names_in(self.prompt_template)) != asked:
             raise ValueError(
                 "promptTemplate: a place {{name}} for each property of inputSchema, and no other: "

@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
+from autotune_platform.apprentice.configuration.models import ApprenticeTask
+from autotune_platform.storage.counting import Check
 from autotune_platform.storage.table import Item
 
 TASK = "task#"
@@ -28,6 +30,19 @@ def tasks_of(organization_id: str) -> str:
 def configuration_key(version: int) -> str:
     """Return the sort key of a version; such keys sort as the numbers do."""
     return f"{CONFIGURATION}{version:06d}"
+
+
+def unchanged(table: str, task: ApprenticeTask) -> Check:
+    """Return the check that a task is not being deleted, and that its rules are as they were.
+
+    Of whoever writes about a deleted task, nothing would ever be erased.
+    """
+    return Check(
+        table=table,
+        pk=tasks_of(task.organization_id),
+        sk=TASK + task.name,
+        only_if={"id": task.id, "state": "kept", "version": task.version},
+    )
 
 
 def item_of(model: BaseModel, *, pk: str, sk: str) -> Item:
