@@ -105,7 +105,14 @@ def test_a_run_is_worked_on_once_however_often_it_comes(runs: Runs) -> None:
 
 
 @pytest.mark.parametrize(
-    "said", ["no JSON", '{"intent":1}', '["intent"]', '```json\n{"intent":"a"}\n```']
+    "said",
+    [
+        "no JSON",
+        '{"intent":1}',
+        '["intent"]',
+        '```json\n["a"]\n```',
+        'So:\n```\n{"intent":"a"}\n```',
+    ],
 )
 def test_what_is_no_answer_fails_the_run_and_is_paid(runs: Runs, said: str) -> None:
     runs.say(said)
@@ -119,6 +126,16 @@ def test_what_is_no_answer_fails_the_run_and_is_paid(runs: Runs, said: str) -> N
     assert "output_unreadable" in run["error"]["message"]
     assert run["routing"]["costNanoUsd"] == runs.bill["total_nano_usd"] > 0
     assert runs.bill["executions"] == 1
+
+
+@pytest.mark.parametrize("opening", ["```json", "```"])
+def test_an_answer_within_a_fence_is_the_object_that_it_is(runs: Runs, opening: str) -> None:
+    runs.say(f'{opening}\n{{"intent":"fenced"}}\n```\n')
+
+    run = runs.start(wait=20).json["run"]
+
+    assert run["output"] == {"intent": "fenced"}
+    assert runs.read(run["id"]) == run
 
 
 def test_what_passes_is_tried_again_with_a_reservation_of_its_own(
