@@ -135,6 +135,22 @@ def test_what_passes_is_tried_again_with_a_reservation_of_its_own(
     assert runs.ledger.budget()["day"]["reservedNanoUsd"] == 0
 
 
+def test_no_worker_waits_as_long_as_a_provider_asks_for(
+    runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slept: list[float] = []
+    monkeypatch.setattr("time.sleep", slept.append)
+    runs.ledger.fake.world.traps.arm("chat_429", times=1, params={"retry_after": 60})
+
+    answer = runs.start(wait=20)
+
+    assert (answer.status, slept, runs.bill["executions"]) == (202, [], 0)
+    run_id = answer.json["run"]["id"]
+    assert runs.messages() == []  # not before the minute is over
+    assert runs.work(run_id) == []
+    assert runs.read(run_id)["output"] == {"intent": "open_door"}
+
+
 def test_there_are_no_more_attempts_than_the_task_has(
     runs: Runs, monkeypatch: pytest.MonkeyPatch
 ) -> None:

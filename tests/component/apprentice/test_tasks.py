@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from autotune.protocol.limits import MAX_APPRENTICE_PROPERTIES
+from autotune.protocol.limits import MAX_APPRENTICE_PROMPT_CHARACTERS, MAX_APPRENTICE_PROPERTIES
 from autotune_platform.budgets.money import Halted, MoneyBudgets, NoRoom, Reserved
 from autotune_platform.budgets.scopes import MoneyLimits
 from autotune_platform.budgets.task_money import TaskMoney
@@ -523,3 +523,26 @@ def test_word_of_a_tasks_budget_has_its_name(platform: Platform, document: dict[
     for data in told.values():
         assert (data["scope"], data["taskId"]) == ("apprentice_task", task["id"])
         assert (data["taskName"], data["limitNanoUsd"]) == ("intents", 1_000)
+
+
+def test_the_longest_prompts_are_stored_whatever_they_are_made_of(
+    platform: Platform, document: dict[str, Any]
+) -> None:
+    prompt = "\U0001f600" * (MAX_APPRENTICE_PROMPT_CHARACTERS - 10)
+    document |= {"systemPrompt": prompt, "promptTemplate": prompt + "{{text}}"}
+
+    configured = made(platform, "intents", document)["configuration"]
+
+    assert configured["systemPrompt"] == prompt
+    assert put(platform, "intents", document).json["task"]["version"] == 1
+
+
+@pytest.mark.parametrize("field", ["inputSchema", "outputSchema"])
+@pytest.mark.parametrize("more", [{"title": "\ud800"}, {"$defs": {"\udfff": {}}}])
+def test_a_schema_is_of_text_that_every_store_can_hold(
+    platform: Platform, document: dict[str, Any], field: str, more: dict[str, Any]
+) -> None:
+    answer = put(platform, "intents", document | {field: document[field] | more})
+
+    assert (answer.status, answer.json["errors"][0]["field"]) == (422, field)
+    assert "UTF-8" in answer.json["errors"][0]["expected"]

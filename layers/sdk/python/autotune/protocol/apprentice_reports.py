@@ -300,6 +300,12 @@ class ApprenticeReportResponse(ResponseModel):
     report: ApprenticeReport
 
 
+class ApprenticeReportSent(ResponseModel):
+    """The event ``apprentice.report`` of a report: webhooks have its id as ``webhook-id``."""
+
+    event_id: str
+
+
 class ApprenticeRange(ResponseModel):
     """Of 300 games that were played on from the pairs so far.
 

@@ -1,4 +1,4 @@
-"""The linear student: classes of outputs, told apart by words and runs of letters of the input.
+"""The linear student: classes of outputs, distinguished by words and runs of letters of the input.
 
 A class is an output as canonical JSON, so a student answers only with what its teacher has
 answered. Its confidence is a softmax over the margins of all classes, calibrated on a fifth of the
