@@ -14,7 +14,8 @@ from autotune_platform.checks.work import cpu_limit
 from autotune_platform.runtime.bounded_json import parse_strictly
 from autotune_platform.runtime.errors import InvalidRequestError
 
-_KNOWN_SCHEMAS = 256
+KNOWN_SCHEMAS = 64
+"""How many a process remembers: the largest take most of a megabyte."""
 
 
 def read_output(text: str, output_schema: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -61,7 +62,7 @@ def _key(schema: Mapping[str, Any]) -> str:
     return json.dumps(schema, separators=(",", ":"))
 
 
-@lru_cache(_KNOWN_SCHEMAS)
+@lru_cache(KNOWN_SCHEMAS)
 def _schema(document: str) -> Schema:
     # It was bounded and checked when the task was put.
     return Schema(parse_strictly(document.encode(), most_values=len(document)))
