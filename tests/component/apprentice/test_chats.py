@@ -122,6 +122,9 @@ def test_the_tasks_own_system_prompt_may_stand_before_the_input(chats: TaskChats
     other = chats.ask(messages=[{"role": "system", "content": "Be brief."}, user])
     assert refused_by(other) == "messages[0].content"
     assert refused_by(chats.ask(messages=[user, user])) == "messages[0]"
+    for role in ({}, [], 1):
+        first = {"role": role, "content": QUESTION}
+        assert refused_by(chats.ask(messages=[first, user])) == "messages[0]"
     assert chats.runs.bill["executions"] == 1
 
 

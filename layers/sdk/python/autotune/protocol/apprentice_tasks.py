@@ -4,6 +4,7 @@ Fields are those of ``apprentice.yaml``, in camelCase. Together they are a *conf
 differs from the last is a new version, and no version ever changes.
 """
 
+import json
 import re
 from typing import Annotated, Any, Literal, Self
 
@@ -35,6 +36,17 @@ _Between = Annotated[float, Field(ge=0.001, le=0.999, allow_inf_nan=False, stric
 _Prompt = Annotated[
     Text, StringConstraints(min_length=1, max_length=limits.MAX_APPRENTICE_PROMPT_CHARACTERS)
 ]
+
+
+def _whole(value: dict[str, Any]) -> dict[str, Any]:
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise ValueError("expected text that UTF-8 can hold, without halves of pairs") from error
+    return value
+
+
+_Schema = Annotated[dict[str, Any], AfterValidator(_whole)]
 _FieldName = Annotated[str, StringConstraints(min_length=1, max_length=64)]
 _DURATION = re.compile(r"([1-9][0-9]{0,4})([mhd])")
 _SECONDS = {"m": 60, "h": 3_600, "d": 86_400}
@@ -207,8 +219,8 @@ class PutApprenticeTaskRequest(RequestModel):
     """
 
     description: Description
-    input_schema: dict[str, Any]
-    output_schema: dict[str, Any]
+    input_schema: _Schema
+    output_schema: _Schema
     system_prompt: _Prompt
     prompt_template: _Prompt
     remote: RemoteModels
