@@ -16,6 +16,7 @@ from typing import Any
 from local.sagemaker.faults import Fault, Faults, Kind
 from local.sagemaker.hosts import MOST_CHARACTERS
 from local.sagemaker.job_logs import LogStream
+from local.sagemaker.metrics import final_metrics
 from local.sagemaker.objects import Objects, ObjectsError, pack
 from local.sagemaker.processes import LeashedProcess, aws_environment, base_environment
 from local.sagemaker.records import Record, Records, now
@@ -357,6 +358,8 @@ class Job:
             record["TrainingJobStatus"] = status
             record["TrainingEndTime"] = now()
             record |= _times(seconds, on_spot=record["EnableManagedSpotTraining"])
+            if metrics := final_metrics(self._log_file, record["AlgorithmSpecification"]):
+                record["FinalMetricDataList"] = metrics
             if reason is not None:
                 record["FailureReason"] = reason[:MOST_CHARACTERS]
 

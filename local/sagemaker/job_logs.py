@@ -66,7 +66,9 @@ class LogStream:
 
     def _opened(self) -> Any:
         if self._client is None:
-            config = Config(connect_timeout=2, read_timeout=10, proxies={})
+            config = Config(
+                connect_timeout=2, read_timeout=10, proxies={}, retries={"total_max_attempts": 1}
+            )
             client = boto3.session.Session().client("logs", config=config)
             taken = client.exceptions.ResourceAlreadyExistsException
             for create, names in (

@@ -38,6 +38,8 @@ data = {
     json.dumps({"arguments": sys.argv[1:], "data": data, "environment": dict(os.environ)})
 )
 print("trained", data)
+print("loss=0.5")
+print("loss=0.25")
 """
 # What it is to answer: the model and the input.
 INFERENCE = """
@@ -61,6 +63,7 @@ class Lab:
     url: str
     directory: Path
     faults: Faults
+    operations: set[str]
     sagemaker: Any = field(init=False)
     runtime: Any = field(init=False)
     s3: Any = field(init=False)
@@ -247,4 +250,7 @@ def serving(directory: Path, **settings: Any) -> Iterator[Lab]:
     """Serve again over a folder, within one laboratory."""
     brief = {"grace_seconds": 1.0, "look_seconds": 0.05, **settings}
     with SageMakerServer(Settings(directory=directory, **brief)) as server:
-        yield Lab(server.url, directory, server.sagemaker.faults)
+        lab = Lab(server.url, directory, server.sagemaker.faults, {*server.sagemaker.operations})
+        yield lab
+        for client in (lab.sagemaker, lab.runtime, lab.s3):
+            client.close()
