@@ -243,18 +243,15 @@ def test_names_of_sagemaker_are_no_kinds_of_decisions():
     assert pattern(f"{prefix}endpoint/apt-1-v2") == f"{prefix}endpoint/*"
 
 
-def test_it_ends_with_the_stack(tmp_path):
-    stack = Stack(tmp_path)
-    try:
-        request = job("lasting", InputDataConfig=[])
-        del request["InputDataConfig"], request["HyperParameters"]
-        request["AlgorithmSpecification"]["ContainerEntrypoint"] = ["sleep", "100"]
-        sagemaker = stack.client("sagemaker")
-        sagemaker.create_training_job(**request)
-        describe = sagemaker.describe_training_job
-        until(lambda: describe(TrainingJobName="lasting")["SecondaryStatus"] == "Training")
-        started = psutil.Process(stack.pid).children(recursive=True)
-        assert any("sleep" in one.name() for one in started)
-    finally:
-        stack.stop()
+def test_it_ends_with_the_stack(stack):
+    request = job("lasting")
+    del request["InputDataConfig"], request["HyperParameters"]
+    request["AlgorithmSpecification"]["ContainerEntrypoint"] = ["sleep", "100"]
+    sagemaker = stack.client("sagemaker")
+    sagemaker.create_training_job(**request)
+    describe = sagemaker.describe_training_job
+    until(lambda: describe(TrainingJobName="lasting")["SecondaryStatus"] == "Training")
+    started = psutil.Process(stack.pid).children(recursive=True)
+    assert any("sleep" in one.name() for one in started)
+    stack.stop()  # the last test of the module: nothing is there any more
     until(lambda: not any(one.is_running() for one in started))
