@@ -1,4 +1,4 @@
-"""A process on a leash: it ends when it is told to, or when the server does."""
+"""A process on a leash: it ends when it is asked to, or when the server does."""
 
 import os
 import subprocess

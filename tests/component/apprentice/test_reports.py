@@ -97,6 +97,36 @@ def test_examples_that_are_missing_have_a_price_and_a_date(apprentice: Apprentic
     assert estimate["dates"]["median"] == (now() + timedelta(days=1)).date().isoformat()
 
 
+def test_runs_that_are_refused_bring_examples_no_nearer(apprentice: Apprentice) -> None:
+    refused = {"state": "refused", "refusal": Refusal.BUDGET_EXHAUSTED, "created_at": now()}
+    at_once = [apprentice.run(ended_at=now(), **refused) for _ in range(40)]
+    happened(apprentice, at_once)
+    estimate = read(apprentice, "estimate")
+    assert estimate["runsADay"] > 0
+    assert set(estimate["dates"].values()) == {None}
+    # One example in the task's first hour is 24 a day, however many runs were refused beside it.
+    happened(apprentice, examples(apprentice, 1))
+
+    estimate = read(apprentice, "estimate")
+    assert estimate["examplesMissing"] == 49
+    assert estimate["dates"]["median"] == (now() + timedelta(days=3)).date().isoformat()
+
+
+def test_runs_that_cost_nothing_are_no_part_of_the_money_until_graduation(
+    apprentice: Apprentice,
+) -> None:
+    apprentice.add_version(1)
+    happened(apprentice, [ended(apprentice, score) for score in [1.0] * 47 + [0.0] * 3])
+    before = read(apprentice, "estimate")
+    unmonitored = {**UNCHECKED, "phase": 2, "unmonitored": True}
+    happened(apprentice, [ended(apprentice, **unmonitored) for _ in range(150)])
+
+    after = read(apprentice, "estimate")
+    assert (after["pairs"], after["costNanoUsd"]) == (before["pairs"], before["costNanoUsd"])
+    assert after["runsADay"] == pytest.approx(4 * before["runsADay"], rel=0.1)
+    assert after["pairsADay"] == pytest.approx(before["pairsADay"], rel=0.1)
+
+
 def test_with_examples_and_no_version_it_says_so(apprentice: Apprentice) -> None:
     happened(apprentice, examples(apprentice))
 
@@ -154,6 +184,7 @@ def test_a_version_that_serves_saves_what_checks_do_not_cost(apprentice: Apprent
     happened(apprentice, [ended(apprentice, 1.0) for _ in range(100)])
     [version] = read(apprentice, "status")["versions"]
     assert version["stage"] == "canary"
+    assert alerts(read(apprentice, "status")) == [("graduated", 1)]
     assert version["agreement"]["bound"] > 0.9
     assert read(apprentice, "estimate")["prospect"] == "canary"
 
@@ -228,9 +259,10 @@ def test_scores_are_those_of_the_pairs_whatever_the_rules_are(apprentice: Appren
     assert (before["versions"][0]["agreement"]["pairs"], before["candidate"]) == (0, 1)
     assert alerts(before) == [("refolding", 1)]
     apprentice.follow()
-    # By these rules there was no alarm.
+    # By these rules there was no alarm, and it has graduated.
     after = read(apprentice, "status")
-    assert (after["versions"][0]["agreement"]["pairs"], alerts(after)) == (103, [])
+    assert after["versions"][0]["agreement"]["pairs"] == 103
+    assert alerts(after) == [("graduated", 1)]
     assert stored(apprentice).score_counts == counted(one.score for one in pairs)
 
 
@@ -276,7 +308,10 @@ def test_a_report_has_days_and_their_sum(apprentice: Apprentice) -> None:
     assert report["totals"]["begun"] == 9
     ends = ("local", "remote", "refused", "failed", "pending")
     assert report["totals"]["begun"] == sum(report["totals"][name] for name in ends)
-    assert alerts(report["status"]) == [("unmonitored", None)]
+    kinds = ["refused", "failed", "unmonitored"]
+    assert alerts(report["status"]) == [(kind, None) for kind in kinds]
+    said = [one["message"] for one in report["status"]["alerts"]]
+    assert all(message.startswith("1 of today's runs ") for message in said)
     assert len(read(apprentice, "report", days=90)["days"]) == 3
 
 
