@@ -222,6 +222,7 @@ EXPECTED = {
     | ASKS_MODELS
     | derive("Grader")
     | table("Budgets", "PutItem", "UpdateItem", keys="grd_*")
+    | table("Budgets", "PutItem", keys="waiting#*")
     | table("Apprentice", "GetItem", "Query", keys="apt_*")
     | table("Apprentice", "GetItem", keys="org_*#tasks")
     | table("Apprentice", "GetItem", "PutItem", "UpdateItem", keys="apr_*")
@@ -236,7 +237,7 @@ EXPECTED = {
     | drain("Runs"),
     "ApprenticeReportsApi": API
     | table("Apprentice", "GetItem", keys="org_*#tasks")
-    | table("Apprentice", "GetItem", "Query", keys="apt_*")
+    | table("Apprentice", "GetItem", "PutItem", "Query", keys="apt_*")
     | table("Budgets", "GetItem", keys="money#org_*#apt_*"),
     "ApprenticeExamplesApi": API
     | table("Apprentice", "ConditionCheckItem", "GetItem", keys="org_*#tasks")

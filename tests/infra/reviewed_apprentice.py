@@ -55,6 +55,7 @@ OF_APPRENTICE = (
         dynamodb:GetItem Budgets
         dynamodb:UpdateItem Budgets money#*
         dynamodb:PutItem Budgets grd_*
+        dynamodb:PutItem Budgets waiting#*
         dynamodb:UpdateItem Budgets grd_*
         kms:GenerateMac SecretsKeysGrader
         dynamodb:GetItem Ledger
@@ -128,6 +129,7 @@ OF_APPRENTICE = (
         """
         dynamodb:GetItem Apprentice org_*#tasks
         dynamodb:GetItem Apprentice apt_*
+        dynamodb:PutItem Apprentice apt_*
         dynamodb:Query Apprentice apt_*
         dynamodb:GetItem Budgets money#org_*#apt_*
         dynamodb:GetItem Registry

@@ -63,8 +63,9 @@ ROUTES = {
     "ANY /api/v1/apprentice/tasks/{taskName}/examples/{proxy+}": "ApprenticeExamplesApi",
     **{
         f"GET /api/v1/apprentice/tasks/{{taskName}}/{shown}": "ApprenticeReportsApi"
-        for shown in ("status", "report", "estimate")
+        for shown in ("status", "estimate")
     },
+    "ANY /api/v1/apprentice/tasks/{taskName}/report": "ApprenticeReportsApi",
     "ANY /api/v1/deck-capture": "DecksApi",
     "ANY /api/v1/deck-capture/{proxy+}": "DecksApi",
     "ANY /v1/chat/completions": "ChatApi",

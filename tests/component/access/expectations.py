@@ -71,6 +71,7 @@ EXPECTED = {
     "GET /api/v1/apprentice/tasks/<task_name>/versions": "O--O",
     "GET /api/v1/apprentice/tasks/<task_name>/versions/<version>": "O--O",
     "POST /api/v1/apprentice/tasks/<task_name>/versions/<version>/promote": "O--O",
+    "POST /api/v1/apprentice/tasks/<task_name>/versions/<version>/rollback": "O--O",
     "POST /api/v1/apprentice/tasks/<task_name>/versions/<version>/retire": "O--O",
     "POST /api/v1/apprentice/tasks/<task_name>/runs": "O--O",
     "GET /api/v1/apprentice/tasks/<task_name>/runs": "O--O",
@@ -81,6 +82,7 @@ EXPECTED = {
     "DELETE /api/v1/apprentice/tasks/<task_name>/examples/<example_id>": "O--O",
     "GET /api/v1/apprentice/tasks/<task_name>/status": "O--O",
     "GET /api/v1/apprentice/tasks/<task_name>/report": "O--O",
+    "POST /api/v1/apprentice/tasks/<task_name>/report": "O--O",
     "GET /api/v1/apprentice/tasks/<task_name>/estimate": "O--O",
     # Decks hold prompts, samples and what judges said of them: for who may read completions.
     "GET /api/v1/deck-capture": "O--O",
@@ -428,6 +430,7 @@ NOT_READY = {
     # Its backend's versions are trained, and it has no evidence.
     "POST /api/v1/apprentice/tasks/<task_name>/versions": "conflict",
     "POST /api/v1/apprentice/tasks/<task_name>/versions/<version>/promote": "conflict",
+    "POST /api/v1/apprentice/tasks/<task_name>/versions/<version>/rollback": "conflict",
     # No grader of the deck is active.
     "POST /api/v1/decks/<deck_id>/task": "conflict",
     "POST /api/v1/decks/<deck_id>/graders/<deck_grader_id>/publish": "conflict",

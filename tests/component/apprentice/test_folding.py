@@ -8,12 +8,15 @@ from random import Random
 
 import pytest
 
+from autotune.protocol.limits import MAX_MATCH_FIELDS
 from autotune_platform.apprentice.evidence import folded
 from autotune_platform.apprentice.folding.repository import EvidenceRepository
+from autotune_platform.apprentice.folding.service import RunFolding
 from autotune_platform.apprentice.folding.settings import rules_of
 from autotune_platform.apprentice.routing import Local, Model, Remote
 from autotune_platform.apprentice.runs.items import runs_of
 from autotune_platform.apprentice.runs.models import RunPair
+from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import FoldingEnvironment
 from autotune_platform.runtime.grouping import groups
 from autotune_platform.wiring.apprentice_folding import FoldingParts
@@ -140,6 +143,22 @@ def test_a_check_adds_its_pair_cost_and_example_later(apprentice):
     assert (found.cost_answers, found.cost_checks) == (0, 50)
     assert (found.versions[1].pairs, found.versions[1].agreement) == (1, 500_000)
     assert stored(apprentice).sequence == 1
+
+
+def test_an_answer_whose_check_had_no_room_is_counted_as_unmonitored_once(apprentice):
+    run = apprentice.answered(
+        answers=Model.LOCAL, phase=3, remote=None, check="due", cost_nano_usd=0
+    )
+    known = apprentice.answered(answers=Model.LOCAL, phase=3, remote=None, unmonitored=True)
+    apprentice.store([run, known])
+    apprentice.follow()
+    assert counts(apprentice).unmonitored == 1
+    skipped = run.model_copy(update={"check": "skipped", "unmonitored": True})
+    assert apprentice.runs.change(run, skipped)
+    apprentice.follow()
+    apprentice.follow()
+    found = counts(apprentice)
+    assert (found.local, found.checks_skipped, found.unmonitored) == (2, 1, 2)
 
 
 def test_a_check_adds_to_what_a_run_showed_before(apprentice):
@@ -419,3 +438,61 @@ def test_what_is_stored_as_nothing_is_folded_as_nothing(apprentice):
     apprentice.store(apprentice.answered(1e-200) for _ in range(3))
     apprentice.follow()
     assert stored(apprentice).figures(NOON.timestamp()).mean == 0
+
+
+def test_counts_of_all_fields_of_many_versions_fit_an_item_and_an_expression(apprentice):
+    names = [f"{place:02d}" + "\u00f6" * 62 for place in range(MAX_MATCH_FIELDS)]
+    apprentice.put(
+        outputSchema={"type": "object", "properties": {name: {} for name in names}},
+        evaluator={"type": "structured_match", "matchFields": names},
+    )
+    lengths = []
+
+    def note(params, **_):
+        updates = [one["Update"] for one in params["TransactItems"] if "Update" in one]
+        lengths.extend(len(one["UpdateExpression"]) for one in updates)
+
+    events = clients.dynamodb().meta.events
+    events.register("provide-client-params.dynamodb.TransactWriteItems", note)
+    missed = tuple(range(MAX_MATCH_FIELDS))
+    for number in range(1, 51):
+        apprentice.add_version(number)
+    apprentice.store(
+        apprentice.answered(0).model_copy(
+            update={
+                "pairs": tuple(
+                    RunPair(version=version, score=0, is_drawn=True, missed=missed)
+                    for version in (number, number + 1)
+                )
+            }
+        )
+        for number in range(1, 51, 2)
+    )
+    apprentice.follow()
+    events.unregister("provide-client-params.dynamodb.TransactWriteItems", note)
+
+    assert {one.missed[MAX_MATCH_FIELDS - 1] for one in counts(apprentice).versions.values()} == {1}
+    assert len(counts(apprentice).versions) == 50
+    assert max(lengths) <= 4_096
+
+
+def test_runs_of_a_task_that_cannot_be_counted_hold_up_no_other_task(apprentice, monkeypatch):
+    other = Apprentice(apprentice.platform, apprentice.connection_id, name="other")
+    other.add_version(1)
+    apprentice.store([apprentice.answered(1)])
+    other.store([other.answered(0.5)])
+    sick = apprentice.task.id
+    count = RunFolding._count
+
+    def counted(self, organization_id, name, task_id, runs):
+        if task_id == sick:
+            raise RuntimeError("sick")
+        count(self, organization_id, name, task_id, runs)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(RunFolding, "_count", counted)
+        with pytest.raises(RuntimeError, match="sick"):
+            apprentice.follow()
+    assert (counts(other).begun, stored(other).sequence) == (1, 1)
+    apprentice.follow()
+    assert (counts(apprentice).begun, counts(other).begun) == (1, 1)

@@ -520,5 +520,5 @@ MAX_APPRENTICE_WAIT_SECONDS = 25
 APPRENTICE_RUN_SECONDS = 900
 """After so long a run that was not answered has failed."""
 
-MAX_APPRENTICE_REPORT_DAYS = 90
-"""Most days of a report of such a task."""
+MAX_APPRENTICE_REPORT_DAYS, MAX_SENT_REPORT_BYTES = 90, 200_000
+"""Most days of a report of such a task, and largest one that webhooks get."""

@@ -49,7 +49,10 @@ def item_of(model: BaseModel, *, pk: str, sk: str) -> Item:
     """Return the item that stores a model; callers' JSON is kept as text, which loses no digit."""
     attributes = model.model_dump(mode="json")
     if _DOCUMENT in attributes:
-        attributes[_DOCUMENT] = json.dumps(attributes[_DOCUMENT], separators=(",", ":"))
+        # As it is: an escape would take three times the bytes of the longest prompts' characters.
+        attributes[_DOCUMENT] = json.dumps(
+            attributes[_DOCUMENT], separators=(",", ":"), ensure_ascii=False
+        )
     return {"pk": pk, "sk": sk, **attributes}
 
 

@@ -1,7 +1,7 @@
 """Setting, reading and deleting tasks of the apprentice."""
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
 from autotune.protocol.apprentice_definition import definition_hash
@@ -51,8 +51,11 @@ _ATTEMPTS = 8
 class TaskRemains(Protocol):
     """What is kept of a task beside its configurations."""
 
-    def erase(self, task_id: str) -> None:
-        """Erase all of it; a repeat goes on with it.
+    def erase(self, task_id: str, *, has_time: Callable[[], bool] = lambda: True) -> bool:
+        """Erase all of it, and return whether nothing is left; a repeat goes on with it.
+
+        Args:
+            has_time: whether there is time for some hundreds of items more.
 
         Raises:
             UnavailableError: the table kept something.

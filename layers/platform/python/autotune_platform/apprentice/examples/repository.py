@@ -1,6 +1,6 @@
 """Where examples are stored."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import uuid4
 
@@ -35,6 +35,7 @@ _ATTEMPTS = 8
 # Two items an example, the count, and the task; a transaction has a hundred items, and 4 MB.
 _IMPORTED_AT_ONCE = 45
 _BYTES_AT_ONCE = 2_000_000
+_ERASED_AT_ONCE = 500
 _SELECTIONS: tuple[Selection, ...] = ("phase1", "random", "escalated", "imported")
 
 
@@ -190,8 +191,14 @@ class ExampleRepository:
         item = self._table.get(task_id, counts_key(definition_hash)) or {}
         return ExampleCounts({one: item.get(stored_count(one), 0) for one in _SELECTIONS})
 
-    def erase(self, task_id: str) -> None:
+    def erase(self, task_id: str, *, has_time: Callable[[], bool] = lambda: True) -> bool:
         """Erase a task's examples; counts stay, which lead here. A repeat goes on with it.
+
+        Args:
+            has_time: whether there is time for some hundreds of items more.
+
+        Returns:
+            Whether nothing is left.
 
         Raises:
             UnavailableError: the table kept some.
@@ -202,10 +209,13 @@ class ExampleRepository:
             for shard in range(SHARDS):
                 of_shard = examples_of(task_id, definition_hash, shard)
                 names = ("pk", "sk", "selection")
-                for page in self._table.pages(of_shard, attributes=names):
+                for page in self._table.pages(of_shard, attributes=names, limit=_ERASED_AT_ONCE):
+                    if not has_time():
+                        return False
                     imported = [one for one in page.items if one["selection"] == "imported"]
                     self._table.delete_many(texts_key(task_id, one["sk"]) for one in imported)
                     self._table.delete_many((one["pk"], one["sk"]) for one in page.items)
+        return True
 
     def _new(self, one: Imported) -> Addition:
         example = one.example

@@ -1,6 +1,6 @@
 """Where evidence, pairs and counts are stored."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
@@ -42,6 +42,8 @@ from autotune_platform.webhooks.outbox import outbox_addition
 
 OPEN_SHARDS = 4
 """Over how many partitions of the index open entries are spread; it may be raised."""
+
+_ERASED_AT_ONCE = 500
 
 _NOT_LISTED = {"input", "local_output", "shadow_output"}
 _STANDING = ("state", "check")
@@ -292,8 +294,14 @@ class EvidenceRepository:
         """
         self._table.delete_many((run.id, RUN) for run in runs)
 
-    def erase(self, task_id: str) -> None:
+    def erase(self, task_id: str, *, has_time: Callable[[], bool] = lambda: True) -> bool:
         """Erase all that is kept of a task but its configurations; a repeat goes on with it.
+
+        Args:
+            has_time: whether there is time for some hundreds of items more.
+
+        Returns:
+            Whether nothing is left.
 
         Raises:
             UnavailableError: the table kept something.
@@ -301,22 +309,32 @@ class EvidenceRepository:
         about = self.about(task_id)
         for item in about:
             if item["sk"].startswith(EVIDENCE):
-                of_version = pairs_of(task_id, item["version"])
-                self._table.delete_many(self._keys(of_version))
+                pairs = pairs_of(task_id, item["version"])
+                if not self._erase_entries(pairs, has_time, with_runs=False):
+                    return False
         for day in self._table.items(task_id, starting=DAY, attributes=("pk", "sk")):
-            self._erase_runs(runs_of(task_id, day["sk"].removeprefix(DAY)))
+            runs = runs_of(task_id, day["sk"].removeprefix(DAY))
+            if not self._erase_entries(runs, has_time, with_runs=True):
+                return False
             self._table.delete(day["pk"], day["sk"])
         self._table.delete_many((item["pk"], item["sk"]) for item in about)
+        return True
 
-    def _erase_runs(self, of_day: str) -> None:
-        """Erase runs, and then what leads to them: a role may not do both in one request."""
-        for page in self._table.pages(of_day, attributes=("pk", "sk", "id")):
-            self._table.delete_many((entry["id"], RUN) for entry in page.items)
+    def _erase_entries(
+        self, partition: str, has_time: Callable[[], bool], *, with_runs: bool
+    ) -> bool:
+        """Erase a partition, each run before what leads to it; return False where time was over.
+
+        A role may not erase both in one request.
+        """
+        attributes = ("pk", "sk", "id") if with_runs else ("pk", "sk")
+        for page in self._table.pages(partition, attributes=attributes, limit=_ERASED_AT_ONCE):
+            if not has_time():
+                return False
+            if with_runs:
+                self._table.delete_many((entry["id"], RUN) for entry in page.items)
             self._table.delete_many((entry["pk"], entry["sk"]) for entry in page.items)
-
-    def _keys(self, partition: str) -> Iterator[Key]:
-        for item in self._table.items(partition, attributes=("pk", "sk")):
-            yield item["pk"], item["sk"]
+        return True
 
 
 def counted_of(entry: Mapping[str, object]) -> dict[str, object]:
@@ -329,6 +347,7 @@ def counted_of(entry: Mapping[str, object]) -> dict[str, object]:
         "pairs": entry["pairs_counted"],
         "example": entry["example_counted"],
         "cost_nano_usd": entry["cost_counted"],
+        "unmonitored": entry.get("unmonitored", False),
     }
 
 

@@ -17,7 +17,7 @@ AGREEMENT_UNITS = 1_000_000
 CHECKS_ENDED = ("done", "skipped", "failed")
 
 Counted = Mapping[str, Any]
-"""What was counted of a run: state, check and cost of its entry; empty where nothing was."""
+"""What was counted of a run, as its entry says; empty where nothing was."""
 
 
 def of_run(run: Run, counted: Counted) -> Counter[str]:
@@ -34,14 +34,15 @@ def of_run(run: Run, counted: Counted) -> Counter[str]:
     if counted.get("state", "pending") == "pending":
         tally[_answered_by(run)] += 1
         tally["escalated"] += run.escalated
-        tally["unmonitored"] += run.unmonitored
+    # That the budget had no room for a check is known only once the answer has been counted.
+    tally["unmonitored"] += run.unmonitored and not counted.get("unmonitored", False)
     if run.check in CHECKS_ENDED and counted.get("check") not in CHECKS_ENDED:
         tally[f"checks_{run.check}"] += 1
     for pair in new_pairs(run, counted):
         if pair.is_drawn:
             tally[f"pairs#{pair.version}"] += 1
             tally[f"agreement#{pair.version}"] += round(pair.score * AGREEMENT_UNITS)
-            tally.update(f"missed#{pair.version}#{name}" for name in pair.missed)
+            tally.update(f"missed#{pair.version}#{place}" for place in pair.missed)
     tally["examples"] += is_new_example(run, counted)
     tally[f"cost_{_cost_of(run)}"] += run.cost_nano_usd - counted.get("cost_nano_usd", 0)
     return tally

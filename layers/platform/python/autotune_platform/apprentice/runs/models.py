@@ -30,13 +30,14 @@ def _is_empty(value: object) -> bool:
 class RunPair(FrozenModel):
     """A comparison of a version's answer and the paid model's, without its place among others.
 
-    ``missed`` has the fields that differ where ``structured_match`` compares fields.
+    ``missed`` has the fields that differ where ``structured_match`` compares fields: their places
+    in ``matchFields``, from 0, since a day's counts have one for each field and version.
     """
 
     version: int
     score: float
     is_drawn: bool
-    missed: Annotated[tuple[str, ...], Field(exclude_if=_is_empty)] = ()
+    missed: Annotated[tuple[int, ...], Field(exclude_if=_is_empty)] = ()
 
 
 class RunFault(FrozenModel):

@@ -16,6 +16,7 @@ from autotune_platform.apprentice.runs.outputs import require_input
 from autotune_platform.apprentice.runs.prompting import require_fits
 from autotune_platform.apprentice.runs.repository import RunRepository
 from autotune_platform.apprentice.standing import Standing, Standings
+from autotune_platform.budgets.waiting import Held, Work
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import IdempotencyKeyReusedError
 from autotune_platform.runtime.parts import part
@@ -33,11 +34,13 @@ class Started:
     Attributes:
         output: its answer, where the worker returned it.
         is_known: whether ``output`` says all; False where it is to be read.
+        goes_on: whether a worker that was waited for may be at it still.
     """
 
     run: Run
     output: Mapping[str, Any] | None = None
     is_known: bool = False
+    goes_on: bool = False
 
 
 @part
@@ -58,8 +61,12 @@ class RunStarting:
         *,
         idempotency_key: str | None,
         wait_seconds: int,
+        work: Work | None = None,
     ) -> Started:
         """Start a run of a task, and wait for its end if that is wanted.
+
+        Args:
+            work: with the place of whoever waits.
 
         Raises:
             NotFoundError: there is no such task.
@@ -75,15 +82,18 @@ class RunStarting:
         if before is not None:
             return self._again(before, run, wait_seconds)
         if wait_seconds:
-            return self._awaited(run, wait_seconds)
+            return self._awaited(run, wait_seconds, None if work is None else work.held)
         if not self.runs.add(run) and (stored := self.runs.get(run.id)) is not None:
             return self._again(stored, run, 0)
-        self.queue.send(run.id)
+        self.queue.send(run)
         return Started(run)
 
-    def _awaited(self, run: Run, seconds: int) -> Started:
+    def _awaited(self, run: Run, seconds: int, held: Held | None) -> Started:
         began_at = self.clock.monotonic()
-        answered = self.worker.work(run, seconds=seconds)
+        place = None
+        if held is not None:
+            place = {"held": held.model_dump(), "waited_until": self.clock.unix() + seconds}
+        answered = self.worker.work(run, seconds=seconds, place=place)
         if answered is not None:
             found, output = answered
             self._require_same(found, run)
@@ -91,10 +101,10 @@ class RunStarting:
         # It may be at it still, or was killed, also before it stored anything.
         self.runs.add(run)
         is_late = self.clock.monotonic() - began_at >= seconds
-        self.queue.send(run.id, delay_seconds=WORKER_SECONDS if is_late else 0)
+        self.queue.send(run, delay_seconds=WORKER_SECONDS if is_late else 0)
         found = self.runs.get(run.id) or run
         self._require_same(found, run)
-        return Started(found)
+        return Started(found, goes_on=is_late and not found.has_ended)
 
     def _again(self, before: Run, run: Run, wait_seconds: int) -> Started:
         """Answer a request that came before."""
@@ -102,7 +112,7 @@ class RunStarting:
         if before.has_ended:
             return Started(before)
         # Whoever stored it may have been killed before it was handed over.
-        self.queue.send(before.id)
+        self.queue.send(before)
         until = self.clock.monotonic() + wait_seconds
         found = before
         while not found.has_ended and self.clock.monotonic() < until:
