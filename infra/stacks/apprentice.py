@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from aws_cdk import aws_apigatewayv2 as apigateway
 from constructs import Construct
 
+from infra.constructs.apprentice_bucket import DATA, MODELS
 from infra.constructs.signed_api import resource_paths
 from infra.stacks.apprentice_folding import ApprenticeFolding
 from infra.stacks.apprentice_runs import ApprenticeRuns
@@ -43,6 +44,7 @@ class ApprenticeStack(DomainStack):
         self.apprentice_environment: Mapping[str, str] = {
             "APPRENTICE_TABLE": shared.data.apprentice.table.table_name,
             "BUDGETS_TABLE": shared.data.budgets.table.table_name,
+            "APPRENTICE_BUCKET": shared.data.apprentice_files.bucket.bucket_name,
         }
         self._add_tasks(http)
         self._add_reports(http)
@@ -63,6 +65,8 @@ class ApprenticeStack(DomainStack):
         # A task goes with its runs, and with all that is known of it.
         for keys in (TASKS, RUNS):
             table.grant_write(tasks.function, "BatchWriteItem", keys=keys)
+        for names in (DATA, MODELS):
+            self.shared.data.apprentice_files.grant_delete(tasks.function, names=names)
         # A task's limits are in its scope of money, which is closed when it is deleted.
         self.shared.data.budgets.grant_read(tasks.function, "GetItem", keys=TASKS_MONEY)
         self.shared.data.budgets.grant_write(tasks.function, "UpdateItem", keys=TASKS_MONEY)

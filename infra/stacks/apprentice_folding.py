@@ -3,6 +3,7 @@
 from aws_cdk import Duration
 from constructs import Construct
 
+from infra.constructs.apprentice_bucket import DATA, MODELS
 from infra.constructs.service_function import WHOLE_PROCESSOR_MB, ServiceFunction
 from infra.constructs.stream_consumer import StreamConsumer
 from infra.constructs.work_queue import WorkQueue
@@ -38,6 +39,7 @@ class ApprenticeFolding(Construct):
         self._table = stack.shared.data.apprentice
         self._environment = {
             "APPRENTICE_TABLE": self._table.table.table_name,
+            "APPRENTICE_BUCKET": stack.shared.data.apprentice_files.bucket.bucket_name,
             "RUN_QUEUE_URL": runs.queue.queue_url,
         }
         self._follow()
@@ -79,6 +81,8 @@ class ApprenticeFolding(Construct):
         # A task whose deletion was cut off is deleted here.
         self._table.grant_write(sweep.function, "BatchWriteItem", "DeleteItem", keys=TASKS)
         self._table.grant_write(sweep.function, "DeleteItem", "UpdateItem", keys=LISTS)
+        for names in (DATA, MODELS):
+            self._stack.shared.data.apprentice_files.grant_delete(sweep.function, names=names)
         self._stack.run_every(Duration.minutes(1), sweep)
 
     def _grant_counting(self, function: ServiceFunction) -> None:

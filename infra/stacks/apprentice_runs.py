@@ -44,7 +44,10 @@ class ApprenticeRuns(Construct):
             ledger: Lets the worker call language models.
         """
         super().__init__(stack, "AnsweringRuns")
-        self._environment = {"APPRENTICE_TABLE": stack.shared.data.apprentice.table.table_name}
+        self._environment = {
+            "APPRENTICE_TABLE": stack.shared.data.apprentice.table.table_name,
+            "APPRENTICE_BUCKET": stack.shared.data.apprentice_files.bucket.bucket_name,
+        }
         self.queue = WorkQueue(
             stack,
             "Runs",

@@ -15,9 +15,12 @@ def table(name, *operations, keys=""):
     return {(f"dynamodb:{operation}", name, keys) for operation in operations}
 
 
+_PREFIXES = {"ApprenticeFiles": "apprentice", "AuditArchive": "audit", "LedgerTexts": "ledger"}
+
+
 def bucket(name, *operations, names="*"):
     """Operations on the objects of a bucket below the prefix of its name."""
-    prefix = {"AuditArchive": "audit", "LedgerTexts": "ledger"}.get(name, name.lower())
+    prefix = _PREFIXES.get(name, name.lower())
     return {(f"s3:{operation}", f"{name}/{prefix}/{names}", "") for operation in operations}
 
 
@@ -130,6 +133,11 @@ WITH_OIDC = {
 }
 """What is granted besides where a deployment has an OpenID provider."""
 PUBLISH = table("Registry", "Query") | table("Deliveries", "GetItem", "PutItem") | send("Webhooks")
+FORGETS_TASKS = (
+    found_in("ApprenticeFiles")
+    | bucket("ApprenticeFiles", "DeleteObject", names="data/*")
+    | bucket("ApprenticeFiles", "DeleteObject", names="models/*")
+)
 COUNTS_RUNS = (
     ENCRYPT
     | table("Apprentice", "BatchGetItem", "GetItem", "Query", keys="apt_*")
@@ -211,6 +219,7 @@ EXPECTED = {
     | bucket("Exports", "DeleteObject", "GetObject")
     | start("ExportScores"),
     "ApprenticeApi": API
+    | FORGETS_TASKS
     | table("Apprentice", "ConditionCheckItem", "GetItem", "Query", keys="apt_*")
     | table("Apprentice", "BatchWriteItem", "DeleteItem", "PutItem", "UpdateItem", keys="apt_*")
     | table("Budgets", "GetItem", "UpdateItem", keys="money#org_*#apt_*")
@@ -250,6 +259,7 @@ EXPECTED = {
     | bucket("LedgerTexts", "GetObject"),
     "FollowRuns": COUNTS_RUNS | follow("Apprentice", failures="RunStreamFailures"),
     "SweepRuns": COUNTS_RUNS
+    | FORGETS_TASKS
     | table("Apprentice/index/dueRuns", "Query")
     | table("Apprentice", "GetItem", "UpdateItem", keys="apr_*")
     | table("Apprentice", "BatchWriteItem", "DeleteItem", keys="apt_*")
@@ -492,6 +502,7 @@ EXPECTED = {
     | found_in("Content")
     | bucket("Content", "DeleteObject")
     | bucket("LedgerTexts", "DeleteObject")
+    | FORGETS_TASKS
     | found_in("Exports")
     | bucket("Exports", "DeleteObject"),
     "ManageOrganizations": ENCRYPT

@@ -93,6 +93,9 @@ OF_APPRENTICE = (
         dynamodb:DeleteItem Apprentice org_*#tasks
         dynamodb:PutItem Apprentice org_*#tasks
         dynamodb:UpdateItem Apprentice org_*#tasks
+        s3:DeleteObject ApprenticeFiles/apprentice/data/*
+        s3:DeleteObject ApprenticeFiles/apprentice/models/*
+        s3:ListBucket ApprenticeFiles
         """,
         "Tasks are put, read and deleted (tests/component/apprentice).",
     ),
@@ -199,6 +202,9 @@ OF_APPRENTICE = (
         dynamodb:DeleteItem Apprentice org_*#tasks
         dynamodb:GetItem Apprentice org_*#tasks
         dynamodb:UpdateItem Apprentice org_*#tasks
+        s3:DeleteObject ApprenticeFiles/apprentice/data/*
+        s3:DeleteObject ApprenticeFiles/apprentice/models/*
+        s3:ListBucket ApprenticeFiles
         sqs:SendMessage Runs
         """,
         "Runs and deletions are lost seldom (tests/component/apprentice/test_sweeping.py).",
@@ -209,6 +215,9 @@ OF_APPRENTICE = (
         dynamodb:BatchWriteItem Apprentice
         dynamodb:Query Apprentice
         dynamodb:Scan Apprentice
+        s3:DeleteObject ApprenticeFiles/apprentice/data/*
+        s3:DeleteObject ApprenticeFiles/apprentice/models/*
+        s3:ListBucket ApprenticeFiles
         """,
         "An organisation goes with its tasks (tests/component/operations).",
     ),

@@ -68,7 +68,7 @@ def _make() -> dict[str, str]:
             ],
             **_indexes_and_stream(schema),
         )
-    for bucket in ("content", "audit", "exports", "ledger"):
+    for bucket in ("content", "audit", "exports", "ledger", "apprentice"):
         boto3.client("s3").create_bucket(Bucket=bucket)
     kms = boto3.client("kms")
     sqs = boto3.client("sqs")
@@ -97,6 +97,7 @@ def _make() -> dict[str, str]:
         "LEDGER_BUCKET": "ledger",
         "DECKS_TABLE": "decks",
         "APPRENTICE_TABLE": "apprentice",
+        "APPRENTICE_BUCKET": "apprentice",
         "PROVIDER_KEYS_KEY": kms.create_key()["KeyMetadata"]["KeyId"],
         "SUBMIT_LLM_BATCH_ARN": machines["submit_llm_batch"],
         "IMPORT_LLM_REQUESTS_ARN": machines["import_llm_requests"],

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from autotune_platform.apprentice.examples.files import DataFiles
 from autotune_platform.apprentice.examples.repository import ExampleRepository
 from autotune_platform.apprentice.folding.repository import EvidenceRepository
 from autotune_platform.runtime.parts import part
@@ -11,6 +12,7 @@ from autotune_platform.runtime.parts import part
 class TaskErasing:
     """Erases what belongs to a task."""
 
+    files: DataFiles
     examples: ExampleRepository
     evidence: EvidenceRepository
 
@@ -21,8 +23,9 @@ class TaskErasing:
             has_time: whether there is time for some hundreds of items more.
 
         Raises:
-            UnavailableError: a table kept something.
+            UnavailableError: a store kept something.
         """
+        self.files.delete_all(task_id)
         # What says that there are examples goes with the evidence.
         is_erased = self.examples.erase(task_id, has_time=has_time)
         return is_erased and self.evidence.erase(task_id, has_time=has_time)

@@ -51,6 +51,13 @@ HOLDER = DataHolder(
             erased=f"{_EXAMPLE}, {_TASK}",
         ),
         Holding(
+            place="bucket apprentice",
+            key="apprentice/data/apt_*/*",
+            what="data sets: what small models are trained from and judged by",
+            days=30,
+            erased=_TASK,
+        ),
+        Holding(
             place="table apprentice",
             key="apt_*#imported#exm_* / texts",
             what="what was asked and answered in imported examples",
@@ -59,7 +66,7 @@ HOLDER = DataHolder(
         Holding(
             place="table apprentice",
             key="apt_* / data#*",
-            what="how a definition's examples are split",
+            what="how a definition's examples are split, and digests of data sets",
             erased=_TASK,
         ),
         Holding(

@@ -185,6 +185,7 @@ class DeletionEnvironment(ExportEnvironment):
     budgets_table: str
     decks_table: str
     apprentice_table: str
+    apprentice_bucket: str
 
 
 class ExportStartEnvironment(ExportEnvironment):
@@ -338,9 +339,14 @@ class CaptureEnvironment(SampleEnvironment):
 
 
 class ApprenticeEnvironment(GatewayEnvironment):
-    """For functions that look after tasks of the apprentice."""
+    """For functions that look after tasks of the apprentice.
+
+    Attributes:
+        apprentice_bucket: what a task has there goes with it; few may delete it.
+    """
 
     apprentice_table: str
+    apprentice_bucket: str
     budgets_table: str
 
 
@@ -383,9 +389,11 @@ class FoldingEnvironment(Environment):
 
     Attributes:
         run_queue_url: where ids of runs go whose answer is to be checked.
+        apprentice_bucket: what a task has there goes with it; who sweeps may delete it.
     """
 
     apprentice_table: str
+    apprentice_bucket: str
     run_queue_url: str
 
 

@@ -27,6 +27,7 @@ Place = Literal[
     "bucket exports",
     "bucket audit",
     "bucket ledger",
+    "bucket apprentice",
     "queues",
     "executions",
 ]

@@ -5,6 +5,7 @@ from functools import cached_property
 from autotune_platform.apprentice.configuration.repository import TaskRepository
 from autotune_platform.apprentice.configuration.service import TaskConfigurations
 from autotune_platform.apprentice.erasing import TaskErasing
+from autotune_platform.apprentice.examples.files import DataFiles
 from autotune_platform.apprentice.examples.repository import ExampleRepository
 from autotune_platform.apprentice.folding.reading import PairReading
 from autotune_platform.apprentice.folding.repository import EvidenceRepository
@@ -50,6 +51,10 @@ class ApprenticeParts(GraderParts, OutboundParts):
         return ExampleRepository(self.apprentice_table)
 
     @cached_property
+    def data_files(self) -> DataFiles:
+        return DataFiles(bucket=self.environment.apprentice_bucket, s3=clients.s3())
+
+    @cached_property
     def apprentice_tasks(self) -> TaskConfigurations:
         return TaskConfigurations(
             repository=TaskRepository(self.apprentice_table),
@@ -58,7 +63,11 @@ class ApprenticeParts(GraderParts, OutboundParts):
             prices=Prices(),
             admit_private=self.environment.admit_private_addresses,
             money=TaskMoney(money=MoneyUses(table=self.budgets_table)),
-            remains=TaskErasing(examples=self.examples, evidence=self.apprentice_evidence),
+            remains=TaskErasing(
+                files=self.data_files,
+                examples=self.examples,
+                evidence=self.apprentice_evidence,
+            ),
         )
 
     @cached_property

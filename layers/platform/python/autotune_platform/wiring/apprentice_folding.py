@@ -4,6 +4,7 @@ from functools import cached_property
 
 from autotune_platform.apprentice.configuration.repository import TaskRepository
 from autotune_platform.apprentice.erasing import TaskErasing
+from autotune_platform.apprentice.examples.files import DataFiles
 from autotune_platform.apprentice.examples.repository import ExampleRepository
 from autotune_platform.apprentice.folding.following import (
     CHANGED_RULES,
@@ -77,7 +78,11 @@ class RunSweepParts(FoldingParts):
     def run_sweeping(self) -> RunSweeping:
         return RunSweeping(
             repository=self.evidence,
-            remains=TaskErasing(examples=self.examples, evidence=self.evidence),
+            remains=TaskErasing(
+                files=DataFiles(bucket=self.environment.apprentice_bucket, s3=clients.s3()),
+                examples=self.examples,
+                evidence=self.evidence,
+            ),
             tasks=self.task_repository,
             runs=RunRepository(self.apprentice_table),
             folding=self.run_folding,
