@@ -409,6 +409,7 @@ def test_pairs_are_put_to_additional_models_after_the_run(phased: Phased) -> Non
     assert read["routing"]["pairs"] == run["routing"]["pairs"]
     phased.runs.work(run["id"], run["id"])
     assert phased.paid == 2, "each is asked once, however often the run comes"
+    assert phased.stored(run["id"]).additional_cost_nano_usd == row["costNanoUsd"] > 0
 
 
 def test_additional_models_are_asked_while_the_budget_has_room_alone(phased: Phased) -> None:
