@@ -4,6 +4,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from botocore.exceptions import ReadTimeoutError
@@ -11,12 +12,13 @@ from botocore.exceptions import ReadTimeoutError
 from autotune.protocol.limits import MAX_APPRENTICE_INPUT_BYTES
 from autotune_platform.apprentice.runs.starting import WORKER_SECONDS
 from autotune_platform.budgets.money import MoneyBudgets, Reserved
+from autotune_platform.budgets.slots import Slots
 from autotune_platform.budgets.uses import task_scope
 from autotune_platform.runtime import clients
 from autotune_platform.storage.cursors import encode_cursor
 from autotune_platform.storage.table import Table
 from tests.component.access.test_limits import limit
-from tests.support.apprentice_runs import ANSWER, INPUT, Runs, failed
+from tests.support.apprentice_runs import ANSWER, INPUT, WORKER, Runs, failed
 from tests.support.lambdas import LambdaContext, handler
 from tests.support.ledger import later
 from tests.support.tables import stream_records
@@ -298,6 +300,31 @@ def test_a_worker_that_goes_on_keeps_the_place_of_who_waited(runs: Runs) -> None
     with later(timedelta(seconds=WORKER_SECONDS - 20)):
         assert runs.start(wait=1).status == 202
     assert runs.worker.invoked == 1
+
+
+def test_a_worker_that_goes_on_gives_the_place_back_when_it_ends(runs: Runs) -> None:
+    handed: list[dict[str, Any]] = []
+
+    def late(event: dict[str, Any]) -> dict[str, Any]:
+        handed.append(event)
+        time.sleep(1)
+        raise ReadTimeoutError(endpoint_url="lambda")
+
+    runs.worker.instead = late
+    limit(runs.platform, waitingRequests=1)
+    first = runs.start(wait=1)
+
+    worked = handler(WORKER)(handed[0], LambdaContext(299))
+    assert worked["run"]["id"] == first.json["run"]["id"]
+    runs.worker.instead = None
+    assert (runs.start(wait=1).status, runs.worker.invoked) == (200, 2)
+
+
+def test_a_worker_that_is_in_time_leaves_the_place_to_who_waits(runs: Runs) -> None:
+    released: list[Any] = []
+    with patch.object(Slots, "release", lambda *given: released.append(given)):
+        assert runs.start(wait=20).status == 200
+    assert len(released) == 1  # by the API
 
 
 def test_a_worker_that_fails_is_given_the_run_again(runs: Runs) -> None:

@@ -195,7 +195,7 @@ class ApprenticeSavings(ResponseModel):
         checks_nano_usd: what checks cost.
         additional_nano_usd: what additional models cost.
         net_nano_usd: what was avoided, less both.
-        low_nano_usd: the end of a 95 % interval; None with fewer than thirty paid answers.
+        low_nano_usd: the end of a 95 % interval; None with fewer than 100 paid answers.
         high_nano_usd: the other end.
     """
 
