@@ -142,6 +142,14 @@ def test_a_check_adds_its_pair_cost_and_example_later(apprentice):
     assert stored(apprentice).sequence == 1
 
 
+def test_whoever_counts_a_run_has_a_check_made_that_is_due(apprentice):
+    answered = {"answers": Model.LOCAL, "remote": None, "phase": 3, "local_version": 1}
+    due, none = (apprentice.answered(check=check, **answered) for check in ("due", "none"))
+    apprentice.store([due, none])
+    apprentice.follow()
+    assert [record["body"] for record in apprentice.platform.queued("runs")] == [due.id]
+
+
 def test_a_check_adds_to_what_a_run_showed_before(apprentice):
     run = apprentice.answered(1, check="due")
     apprentice.store([run])
