@@ -38,7 +38,8 @@ export function Configuration({ name, query }) {
   const rows = present === undefined ? null : (data?.configurations ?? null);
   const shown = query.shown ?? (present === undefined ? null : String(present));
   const columns = [
-    { name: "version", title: "Version", width: 8, cell: ({ version }) => html`${count(version)} ${version === present && html`<${Badge} tone="good">present<//>`}` },
+    { name: "version", title: "Version", width: 5.5, cell: ({ version }) => count(version) },
+    { name: "present", title: "", width: 6, cell: ({ version }) => version === present && html`<${Badge} tone="good">present<//>` },
     { name: "change", title: "", width: 8, cell: ({ version }) => version > 1 && html`<a href=${link(path, { a: version - 1, b: version })}>What changed</a>` },
     { name: "evidence", title: "Evidence", width: 9, cell: (one) => evidence(one, rows) },
     { name: "createdAt", title: "Made", width: 7, cell: ({ createdAt }) => html`<${Time} at=${createdAt} relative />` },
@@ -72,7 +73,7 @@ function One({ of, version }) {
       <${Trouble} problem=${problem} again=${again} />
       ${!data && !problem && html`<${FactsToCome} />`}
       ${data && partsOf(data.configuration).filter(([, text]) => text !== "").map(([title, text]) => html`
-        <div key=${title} class="text"><p class="text-head">${title}</p><pre class="body text" tabindex="0" role="region" aria-label=${title}>${text}</pre></div>`)}
+        <div key=${title} class="text"><p class="text-head">${title}</p><pre class="body" tabindex="0" role="region" aria-label=${title}>${text}</pre></div>`)}
     <//>
   `;
 }
@@ -94,12 +95,17 @@ function Changes({ of, a, b }) {
   `;
 }
 
-// Title and text of each part; prompts as they are, the rest a line for each setting.
+// Title and text of each part; prompts and schemas as they are, of the rest what is set.
 function partsOf({ configuration }) {
-  return PARTS.map(([field, title]) => [title, textOf(configuration[field])]);
+  return PARTS.map(([field, title]) => [title, textOf(field, configuration[field])]);
 }
 
-function textOf(value) {
+function textOf(field, value) {
   if (value === null || value === undefined) return "";
-  return typeof value === "string" ? value : JSON.stringify(value, null, 2);
+  if (typeof value === "string") return value;
+  return JSON.stringify(value, field.endsWith("Schema") ? null : isSet, 2);
+}
+
+function isSet(_, value) {
+  return value === null ? undefined : value;
 }

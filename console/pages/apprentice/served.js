@@ -13,7 +13,6 @@ import { link } from "../../router.js";
 import { STAGES, TaskPage } from "./frame.js";
 
 const NEAR_ALARM = 0.5;
-const DIGEST = 12;
 const HOSTED = { serverless: "SageMaker, serverless", inference_component: "SageMaker, as an inference component" };
 const BACKENDS = { vllm: "vLLM", ollama: "Ollama", llama_cpp: "llama.cpp", linear: "a function of this stack" };
 
@@ -28,11 +27,10 @@ export function Served({ name, query }) {
   const rows = isThere && data ? data.versions.map((one) => ({ ...one, standing: standings.get(one.number) })) : null;
   const columns = [
     { name: "number", title: "Version", width: 5.5, cell: ({ number }) => count(number) },
-    { name: "stage", title: "Stage", width: 7, cell: stageOf },
-    { name: "evidence", title: "Evidence", width: 22, cell: evidenceOf },
-    { name: "model", title: "Model", width: 12, cell: ({ model }) => html`<code>${model}</code>` },
-    { name: "served", title: "Served by", width: 15, cell: (one) => servedBy(one, task.data.task.configuration.local) },
-    { name: "digest", title: "Digest", width: 9, cell: ({ digest }) => (digest ? html`<code title=${digest}>${digest.slice(-DIGEST)}</code>` : html`<span class="nothing">–</span>`) },
+    { name: "stage", title: "Stage", width: 6.5, cell: stageOf },
+    { name: "evidence", title: "Evidence", width: 18, cell: evidenceOf },
+    { name: "model", title: "Model", width: 10.5, cell: ({ model, digest }) => html`<code title=${digest}>${model}</code>` },
+    { name: "served", title: "Served by", width: 15.5, cell: (one) => servedBy(one, task.data.task.configuration.local) },
     { name: "createdAt", title: "Made", width: 7, cell: ({ createdAt }) => html`<${Time} at=${createdAt} relative />` },
   ];
   return html`
