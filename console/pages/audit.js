@@ -1,4 +1,4 @@
-// The audit log: who called what, how it ended, and what was decided.
+// The audit log: who called what, how it ended, what was decided, and what happened by itself.
 
 import { useApi } from "../api.js";
 import { Badge } from "../components/badge.js";
@@ -23,14 +23,14 @@ export default function Audit({ query }) {
   const columns = [
     { name: "time", title: "Time", width: 12, cell: (entry) => html`<${Time} at=${entry.time} />` },
     { name: "action", title: "Action", width: 13, cell: (entry) => words(entry.action) },
-    { name: "who", title: "Principal", width: 18, cell: (entry) => (entry.principalId ? html`<code>${entry.principalId}</code>` : entry.kind === "decision" ? "the service" : "–") },
+    { name: "who", title: "Principal", width: 18, cell: (entry) => (entry.principalId ? html`<code>${entry.principalId}</code>` : entry.kind === "call" ? "–" : "the service") },
     { name: "outcome", title: "Outcome", width: 14, cell: (entry) => outcome(entry) },
     { name: "what", title: "Of what", width: 35, cell: (entry) => html`<code>${subjects(entry).join(" ") || "–"}</code>` },
     { name: "from", title: "From", width: 9, cell: (entry) => entry.sourceAddress ?? "–" },
     { name: "request", title: "Request", width: 19, cell: (entry) => html`<code>${entry.requestId ?? "–"}</code>` },
   ];
   return html`
-    <${Page} title=${title} about="Every call of the API and every decision, the newest first, of the last 90 days.">
+    <${Page} title=${title} about="Every call of the API and every decision, budgets that were short and small models that were promoted or raised an alarm: the newest first, of the last 90 days.">
       <${Filters} key=${JSON.stringify(query)} query=${query} problem=${problem} />
       <${Table} label="Audit entries" problem=${problem} again=${again} columns=${columns} rows=${data?.entries ?? null}
         empty=${!loading && html`
@@ -71,11 +71,13 @@ function outcome(entry) {
     const sums = entry.verdicts.map(({ state, completionIds }) => `${count(completionIds.length)} ${state}`);
     return sums.join(", ");
   }
+  if (entry.kind === "event") return ["scope", "period", "kind", "version"].map((name) => entry.data[name]).filter((value) => value != null).join(" ");
   const tone = entry.status < 400 ? "good" : entry.status < 500 ? "warning" : "trouble";
   return html`<${Badge} tone=${tone}>${entry.status}<//> ${entry.code ? words(entry.code) : ""}`;
 }
 
 function subjects(entry) {
   if (entry.kind === "decision") return [entry.batchId, entry.graderId];
+  if (entry.kind === "event") return [entry.data.taskId ?? entry.data.name ?? entry.eventId];
   return Object.values(entry.ids);
 }

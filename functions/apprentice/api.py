@@ -72,7 +72,7 @@ def read_apprentice_task(task_name: str) -> ApprenticeTaskResponse:
 @app.delete("/api/v1/apprentice/tasks/<task_name>", status_code=204, tags=["apprentice"])
 def delete_apprentice_task(task_name: str) -> None:
     """Delete a task with all its configurations."""
-    parts().apprentice_tasks.delete(app.caller, task_name)
+    app.made(apprentice_task_id=parts().apprentice_tasks.delete(app.caller, task_name))
 
 
 @app.get("/api/v1/apprentice/tasks/<task_name>/configurations", tags=["apprentice"])
@@ -103,6 +103,7 @@ def register_apprentice_version(
 ) -> ApprenticeVersionResponse:
     """Make a version of a model that the task's server lists; the same again is the same one."""
     configured, version = parts().model_versions.register(app.caller, task_name, body)
+    app.made(apprentice_task_id=configured.task.id, version=str(version.number))
     return ApprenticeVersionResponse(version=version_on_wire(configured.task, version))
 
 
@@ -129,14 +130,18 @@ def read_apprentice_version(task_name: str, version: VersionNumber) -> Apprentic
 @app.post(f"{_VERSIONS}/<version>/promote", tags=["apprentice"])
 def promote_apprentice_version(task_name: str, version: VersionNumber) -> ApprenticeVersionResponse:
     """Take a version's canary as passed, if it graduated by its own evidence."""
+    app.made(version=str(version))
     configured, found = parts().model_versions.promote(app.caller, task_name, version)
+    app.made(apprentice_task_id=configured.task.id)
     return ApprenticeVersionResponse(version=version_on_wire(configured.task, found))
 
 
 @app.post(f"{_VERSIONS}/<version>/retire", tags=["apprentice"])
 def retire_apprentice_version(task_name: str, version: VersionNumber) -> ApprenticeVersionResponse:
     """Take a version out for good; the one before serves again if its evidence says that it may."""
+    app.made(version=str(version))
     configured, found = parts().model_versions.retire(app.caller, task_name, version)
+    app.made(apprentice_task_id=configured.task.id)
     return ApprenticeVersionResponse(version=version_on_wire(configured.task, found))
 
 

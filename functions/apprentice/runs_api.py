@@ -14,7 +14,9 @@ from autotune.protocol.apprentice_runs import (
     StartApprenticeRun,
 )
 from autotune.protocol.limits import MAX_APPRENTICE_WAIT_SECONDS
+from autotune_platform.apprentice.runs.starting import WORKER_SECONDS
 from autotune_platform.apprentice.runs.wire import problem_of, run_on_wire, summary_on_wire
+from autotune_platform.budgets.waiting import Work
 from autotune_platform.http.api import Api
 from autotune_platform.http.parameters import IdempotencyKey, NextToken, PageSize
 from autotune_platform.runtime.environment import ApprenticeRunApiEnvironment
@@ -46,7 +48,8 @@ def start_apprentice_run(
     for the same run, also for one that was refused.
     """
     app.require_known_parameters()
-    with parts().waiting.share(app.caller, wait) as seconds:
+    work = Work(WORKER_SECONDS)
+    with parts().waiting.share(app.caller, wait, work=work) as seconds:
         started = parts().run_starting.start(
             app.caller,
             task_name,
@@ -54,8 +57,9 @@ def start_apprentice_run(
             idempotency_key=idempotency_key,
             wait_seconds=int(seconds),
         )
+        work.goes_on = started.goes_on
     run = started.run
-    app.made(apprentice_run_id=run.id)
+    app.made(apprentice_task_id=run.task_id, apprentice_run_id=run.id)
     problem = problem_of(run)
     if problem is not None:
         raise problem

@@ -3,14 +3,14 @@
 from functools import cache
 from typing import Any
 
-from autotune_platform.runtime.environment import WebhookEnvironment
+from autotune_platform.runtime.environment import EventEnvironment
 from autotune_platform.wiring.publishing import EventParts
 
 
 @cache
 def parts() -> EventParts:
     """Return what this process is put together from."""
-    return EventParts(WebhookEnvironment.parse())
+    return EventParts(EventEnvironment.parse())
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001 - Lambda's signature

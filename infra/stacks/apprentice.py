@@ -15,9 +15,8 @@ from infra.stacks.ledger import LedgerStack
 TASKS = "apt_*"
 RUNS = "apr_*"
 LISTS = "org_*#tasks"
-REPORTS = [
-    f"/api/v1/apprentice/tasks/{{taskName}}/{shown}" for shown in ("status", "report", "estimate")
-]
+REPORT = "/api/v1/apprentice/tasks/{taskName}/report"
+FIGURES = [f"/api/v1/apprentice/tasks/{{taskName}}/{shown}" for shown in ("status", "estimate")]
 # Those of tasks alone.
 TASKS_MONEY = "money#org_*#apt_*"
 
@@ -74,5 +73,8 @@ class ApprenticeStack(DomainStack):
         data.apprentice.grant_read(reports.function, "GetItem", keys=LISTS)
         data.apprentice.grant_read(reports.function, "GetItem", "Query", keys=TASKS)
         data.budgets.grant_read(reports.function, "GetItem", keys=TASKS_MONEY)
-        for path in REPORTS:
+        # A report that is sent to webhooks is an event of its task.
+        data.apprentice.grant_write(reports.function, "PutItem", keys=TASKS)
+        for path in FIGURES:
             http.api.route(reports, paths=[path], method=apigateway.HttpMethod.GET)
+        http.api.route(reports, paths=[REPORT])

@@ -3,13 +3,15 @@
 from aws_cdk import Duration
 from constructs import Construct
 
-from infra.constructs.service_function import ServiceFunction
+from infra.constructs.service_function import WHOLE_PROCESSOR_MB, ServiceFunction
 from infra.constructs.stream_consumer import StreamConsumer
 from infra.constructs.work_queue import WorkQueue
 from infra.stacks.domain_stack import DomainStack
 from infra.tables import DUE_RUNS_INDEX
 
-FOLLOW_TIMEOUT = Duration.seconds(60)
+# New rules have all pairs of a task folded anew, 30 s of a processor for each million. One that has
+# more than fit would keep its shard of the stream, and never be folded.
+FOLLOW_TIMEOUT = Duration.minutes(15)
 SWEEP_TIMEOUT = Duration.seconds(300)
 TASKS = "apt_*"
 LISTS = "org_*#tasks"
@@ -48,6 +50,7 @@ class ApprenticeFolding(Construct):
             description="Counts runs of the apprentice, and folds their pairs into evidence",
             timeout=FOLLOW_TIMEOUT,
             environment=self._environment,
+            memory_mb=WHOLE_PROCESSOR_MB,
         )
         self._grant_counting(follow)
         consumer = StreamConsumer(

@@ -7,7 +7,7 @@ from infra.constructs.service_function import ServiceFunction
 from infra.constructs.signed_api import resource_paths
 from infra.constructs.stream_consumer import StreamConsumer
 from infra.constructs.work_queue import DrainRate, WorkQueue
-from infra.stacks.domain_stack import DomainStack, Shared
+from infra.stacks.domain_stack import AUDIT_OF_ANY_ORGANIZATION, DomainStack, Shared
 from infra.stacks.http import HttpStack
 from infra.tables import DELIVERIES_BY_TIME_INDEX, DUE_DELIVERIES_INDEX
 
@@ -78,9 +78,13 @@ class WebhooksStack(DomainStack):
             module="publish_events",
             description="Publishes what happened, as it was stored beside its cause",
             timeout=PUBLISH_TIMEOUT,
-            environment=self.publisher_environment,
+            environment={**self.publisher_environment, **self.audit_environment},
         )
         self.grant_publish(publish)
+        # Budgets that are short, and small models that serve or no longer may, are audited.
+        self.shared.data.audit.grant_write(
+            publish.function, "PutItem", keys=AUDIT_OF_ANY_ORGANIZATION
+        )
         outbox = StreamConsumer(
             self,
             "Outbox",

@@ -236,7 +236,7 @@ EXPECTED = {
     | drain("Runs"),
     "ApprenticeReportsApi": API
     | table("Apprentice", "GetItem", keys="org_*#tasks")
-    | table("Apprentice", "GetItem", "Query", keys="apt_*")
+    | table("Apprentice", "GetItem", "PutItem", "Query", keys="apt_*")
     | table("Budgets", "GetItem", keys="money#org_*#apt_*"),
     "FollowRuns": COUNTS_RUNS | follow("Apprentice", failures="RunStreamFailures"),
     "SweepRuns": COUNTS_RUNS
@@ -525,6 +525,7 @@ EXPECTED = {
     | wake("ScoreCompletions"),
     "PublishEvents": PUBLISH
     | ENCRYPT
+    | table("Audit", "PutItem", keys="org_*")
     | follow("Registry", failures="OutboxFailures")
     | follow("Ledger", failures="LedgerOutboxFailures")
     | follow("Decks", failures="DecksOutboxFailures")

@@ -127,6 +127,7 @@ OF_APPRENTICE = (
         """
         dynamodb:GetItem Apprentice org_*#tasks
         dynamodb:GetItem Apprentice apt_*
+        dynamodb:PutItem Apprentice apt_*
         dynamodb:Query Apprentice apt_*
         dynamodb:GetItem Budgets money#org_*#apt_*
         dynamodb:GetItem Registry

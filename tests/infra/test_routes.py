@@ -61,8 +61,9 @@ ROUTES = {
     "GET /api/v1/apprentice/runs/{runId}": "ApprenticeRunsApi",
     **{
         f"GET /api/v1/apprentice/tasks/{{taskName}}/{shown}": "ApprenticeReportsApi"
-        for shown in ("status", "report", "estimate")
+        for shown in ("status", "estimate")
     },
+    "ANY /api/v1/apprentice/tasks/{taskName}/report": "ApprenticeReportsApi",
     "ANY /api/v1/deck-capture": "DecksApi",
     "ANY /api/v1/deck-capture/{proxy+}": "DecksApi",
     "ANY /v1/chat/completions": "ChatApi",

@@ -44,7 +44,7 @@ FUNCTIONS = {
     "ApprenticeRunsApi": ("functions.apprentice.runs_api", 29),
     "WorkRuns": ("functions.apprentice.work_runs", 300),
     "ApprenticeReportsApi": ("functions.apprentice.reports_api", 29),
-    "FollowRuns": ("functions.apprentice.follow_runs", 60),
+    "FollowRuns": ("functions.apprentice.follow_runs", 900),
     "SweepRuns": ("functions.apprentice.sweep_runs", 300),
     "DecksApi": ("functions.decks.api", 29),
     "SamplesApi": ("functions.decks.samples_api", 29),
@@ -85,7 +85,7 @@ WRITE_RECORDS = {"ScoreExportApi", "WriteExport"}
 COMPUTE = {"AdvanceDeckEdits", "DeckEditsApi", "DeckMeasuresApi"}
 
 # They do the same to thousands of things, several at once.
-WHOLE_PROCESSOR = {"DeleteOrganization", "FollowChanges", "SweepBatches"}
+WHOLE_PROCESSOR = {"DeleteOrganization", "FollowChanges", "FollowRuns", "SweepBatches"}
 
 
 def test_there_are_the_functions_that_are_named_here(aws):

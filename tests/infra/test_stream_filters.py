@@ -6,9 +6,9 @@ import pytest
 
 from autotune_platform.runtime.environment import (
     ChangesEnvironment,
+    EventEnvironment,
     FoldingEnvironment,
     ProjectionEnvironment,
-    WebhookEnvironment,
 )
 from autotune_platform.wiring.apprentice_folding import FoldingParts
 from autotune_platform.wiring.changes import ChangesParts
@@ -20,7 +20,7 @@ ROUTERS = {
     "ProjectVerdicts": ProjectionParts(ProjectionEnvironment.model_construct()).verdict_router,
     "FollowChanges": ChangesParts(ChangesEnvironment.model_construct()).change_router,
     "FollowRuns": FoldingParts(FoldingEnvironment.model_construct()).run_router,
-    "PublishEvents": EventParts(WebhookEnvironment.model_construct()).event_router,
+    "PublishEvents": EventParts(EventEnvironment.model_construct()).event_router,
 }
 
 

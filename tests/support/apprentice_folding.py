@@ -20,7 +20,13 @@ from tests.support.platform import Platform
 from tests.support.tables import stream_records
 
 NOON = datetime(2026, 11, 27, 12, tzinfo=UTC)
-_SCORED = {"remote": Remote.ANSWERED, "local": Local.ANSWERED, "is_drawn": True}
+_SCORED = {
+    "remote_row_id": "llm_" + 26 * "0",
+    "sampling_rate": 1.0,
+    "remote": Remote.ANSWERED,
+    "local": Local.ANSWERED,
+    "is_drawn": True,
+}
 
 
 class Apprentice:

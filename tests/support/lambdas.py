@@ -85,6 +85,7 @@ _BY_PATTERN = [
         r"/api/v1/apprentice/tasks/[^/]+/(status|report|estimate)",
         "functions.apprentice.reports_api",
     ),
+    ("POST", r"/api/v1/apprentice/tasks/[^/]+/report", "functions.apprentice.reports_api"),
     ("GET", r"/api/v1/tasks/[^/]+/comparison", "functions.completions.scores_api"),
     ("POST", r"/api/v1/sessions/oidc", "functions.access.oidc_api"),
     ("POST", r"/api/v1/llm-batches/[^/]+/resolve", "functions.ledger.connections_api"),

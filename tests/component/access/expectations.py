@@ -77,6 +77,7 @@ EXPECTED = {
     "GET /api/v1/apprentice/runs/<apprentice_run_id>": "O--O",
     "GET /api/v1/apprentice/tasks/<task_name>/status": "O--O",
     "GET /api/v1/apprentice/tasks/<task_name>/report": "O--O",
+    "POST /api/v1/apprentice/tasks/<task_name>/report": "O--O",
     "GET /api/v1/apprentice/tasks/<task_name>/estimate": "O--O",
     # Decks hold prompts, samples and what judges said of them: for who may read completions.
     "GET /api/v1/deck-capture": "O--O",

@@ -1,12 +1,15 @@
 """Chat completions of a task, as programs ask them that know OpenAI's API."""
 
 import json
+import time
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from botocore.exceptions import ReadTimeoutError
 
+from autotune_platform.apprentice.chats import service
+from tests.component.access.test_limits import limit
 from tests.support.apprentice import INPUT_SCHEMA, configuration
 from tests.support.apprentice_runs import Runs
 from tests.support.lambdas import Answer
@@ -119,6 +122,9 @@ def test_the_tasks_own_system_prompt_may_stand_before_the_input(chats: TaskChats
     other = chats.ask(messages=[{"role": "system", "content": "Be brief."}, user])
     assert refused_by(other) == "messages[0].content"
     assert refused_by(chats.ask(messages=[user, user])) == "messages[0]"
+    for role in ({}, [], 1):
+        first = {"role": role, "content": QUESTION}
+        assert refused_by(chats.ask(messages=[first, user])) == "messages[0]"
     assert chats.runs.bill["executions"] == 1
 
 
@@ -247,6 +253,22 @@ def test_what_takes_longer_goes_on_and_is_answered_later(chats: TaskChats) -> No
     assert (again.status, again.json["choices"][0]["message"]["content"]) == (200, CONTENT)
     assert again.headers["idempotent-replayed"] == "true"
     assert chats.runs.bill["executions"] == 1
+
+
+def test_a_worker_that_goes_on_keeps_the_place_of_who_waited(
+    chats: TaskChats, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def late(event: dict[str, Any]) -> dict[str, Any]:
+        time.sleep(1)
+        return too_late(event)
+
+    monkeypatch.setattr(service, "MAX_APPRENTICE_WAIT_SECONDS", 1)
+    limit(chats.runs.platform, waitingRequests=1)
+    chats.runs.worker.instead = late
+
+    assert told(chats.ask()) == (504, "run_goes_on_alone")
+    assert chats.ask().status == 429
+    assert chats.runs.worker.invoked == 1
 
 
 def test_what_takes_longer_without_a_key_is_not_to_be_sent_again(chats: TaskChats) -> None:

@@ -8,12 +8,14 @@ from random import Random
 
 import pytest
 
+from autotune.protocol.limits import MAX_MATCH_FIELDS
 from autotune_platform.apprentice.evidence import folded
 from autotune_platform.apprentice.folding.repository import EvidenceRepository
 from autotune_platform.apprentice.folding.settings import rules_of
 from autotune_platform.apprentice.routing import Local, Model, Remote
 from autotune_platform.apprentice.runs.items import runs_of
 from autotune_platform.apprentice.runs.models import RunPair
+from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import FoldingEnvironment
 from autotune_platform.runtime.grouping import groups
 from autotune_platform.wiring.apprentice_folding import FoldingParts
@@ -327,9 +329,9 @@ def test_whoever_is_killed_at_any_call_leaves_all_to_be_done_or_nothing(apprenti
 def test_what_is_asked_of_aws_for_a_hundred_runs_is_counted(apprentice):
     apprentice.store(apprentice.answered(1) for _ in range(40))
     apprentice.follow()
-    apprentice.store(apprentice.answered(1) for _ in range(35))
+    apprentice.store(apprentice.answered(1) for _ in range(25))
     killer = Killer()
-    apprentice.follow(apprentice.records()[-35:])
+    apprentice.follow(apprentice.records()[-25:])
     # The task, its entries, its evidence, and one transaction.
     assert killer.called == ["GetItem", "BatchGetItem", "BatchGetItem", "TransactWriteItems"]
 
@@ -427,3 +429,39 @@ def test_what_is_stored_as_nothing_is_folded_as_nothing(apprentice):
     apprentice.store(apprentice.answered(1e-200) for _ in range(3))
     apprentice.follow()
     assert stored(apprentice).figures(NOON.timestamp()).mean == 0
+
+
+def test_counts_of_all_fields_of_many_versions_fit_an_item_and_an_expression(apprentice):
+    names = [f"{place:02d}" + "\u00f6" * 62 for place in range(MAX_MATCH_FIELDS)]
+    apprentice.put(
+        outputSchema={"type": "object", "properties": {name: {} for name in names}},
+        evaluator={"type": "structured_match", "matchFields": names},
+    )
+    lengths = []
+
+    def note(params, **_):
+        updates = [one["Update"] for one in params["TransactItems"] if "Update" in one]
+        lengths.extend(len(one["UpdateExpression"]) for one in updates)
+
+    events = clients.dynamodb().meta.events
+    events.register("provide-client-params.dynamodb.TransactWriteItems", note)
+    missed = tuple(range(MAX_MATCH_FIELDS))
+    for number in range(1, 51):
+        apprentice.add_version(number)
+    apprentice.store(
+        apprentice.answered(0).model_copy(
+            update={
+                "pairs": tuple(
+                    RunPair(version=version, score=0, is_drawn=True, missed=missed)
+                    for version in (number, number + 1)
+                )
+            }
+        )
+        for number in range(1, 51, 2)
+    )
+    apprentice.follow()
+    events.unregister("provide-client-params.dynamodb.TransactWriteItems", note)
+
+    assert {one.missed[MAX_MATCH_FIELDS - 1] for one in counts(apprentice).versions.values()} == {1}
+    assert len(counts(apprentice).versions) == 50
+    assert max(lengths) <= 4_096

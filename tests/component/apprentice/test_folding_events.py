@@ -91,6 +91,24 @@ def test_an_alarm_is_published_once_and_the_next_promotion_again(apprentice, hea
     assert [one["event"] for one in heard()] == ["model.promoted"]
 
 
+def test_the_audit_log_has_alarms_and_promotions_once_each(apprentice):
+    """Whoever had no webhook finds what happened as well."""
+    fold(apprentice, 1, 60)
+    promote(apprentice)
+    fold(apprentice, 0.3, 40)
+    for _ in range(2):
+        apprentice.platform.publish_events()
+    log = apprentice.platform.call("GET", "/api/v1/audit", query={"limit": 200}).json["entries"]
+    alarm, promotion = (one for one in log if one["kind"] == "event")
+    assert (promotion["action"], promotion["data"]["pairs"]) == ("model_promoted", 60)
+    assert (alarm["action"], alarm["data"]["kind"]) == ("apprentice_alarm", "alarm")
+    assert {one["data"]["taskId"] for one in (alarm, promotion)} == {apprentice.task.id}
+    assert "taskName" not in alarm["data"]
+    query = {"action": "apprentice_alarm"}
+    found = apprentice.platform.call("GET", "/api/v1/audit", query=query).json["entries"]
+    assert found == [alarm]
+
+
 def test_an_emergency_is_published_and_takes_the_version_out(apprentice, heard):
     fold(apprentice, 0, 120)
     [event] = heard()

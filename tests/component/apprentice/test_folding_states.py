@@ -22,6 +22,7 @@ from hypothesis.stateful import (
 
 from autotune_platform.apprentice.configuration.repository import TaskRepository
 from autotune_platform.apprentice.evidence import UnusableEvidenceError
+from autotune_platform.apprentice.examples.repository import ExampleRepository
 from autotune_platform.apprentice.folding.advancing import rebuilt, stale_at, written
 from autotune_platform.apprentice.folding.settings import rules_of, window_of
 from autotune_platform.apprentice.phases import derive
@@ -196,13 +197,23 @@ class Folding(RuleBasedStateMachine):
         assert found.unmonitored == sum(run.unmonitored for run in self.runs)
         costs = (found.cost_answers, found.cost_checks, found.cost_lost)
         assert sum(costs) == sum(run.cost_nano_usd for run in self.runs)
-        assert found.examples == sum(run.remote is Remote.ANSWERED for run in self.runs)
+        self._require_examples(found.examples)
         for version in VERSIONS:
             made = [pair for run in self.runs for pair in run.pairs if pair.version == version]
             stored = list(self.apprentice.evidence.pairs(task_id, version))
             assert len(stored) == len(made)
             total = math.fsum(pair.score for pair in stored)
             assert math.isclose(total, math.fsum(pair.score for pair in made), abs_tol=1e-9)
+
+    def _require_examples(self, counted):
+        """Each answer of the paid model is an example once, and is counted with it."""
+        task = self.apprentice.task
+        repository = ExampleRepository(self.apprentice.table)
+        stored = list(repository.all_of(task.id, task.definition_hash))
+        answered = {run.id for run in self.runs if run.remote is Remote.ANSWERED}
+        assert {one.run_id for one in stored} == answered
+        found = repository.counts(task.id, task.definition_hash)
+        assert counted == len(stored) == found.all == len(answered)
 
     def _require_phase(self):
         """The phase follows from pairs alone, by the rules that hold now."""

@@ -154,6 +154,7 @@ def test_a_version_that_serves_saves_what_checks_do_not_cost(apprentice: Apprent
     happened(apprentice, [ended(apprentice, 1.0) for _ in range(100)])
     [version] = read(apprentice, "status")["versions"]
     assert version["stage"] == "canary"
+    assert alerts(read(apprentice, "status")) == [("graduated", 1)]
     assert version["agreement"]["bound"] > 0.9
     assert read(apprentice, "estimate")["prospect"] == "canary"
 
@@ -228,9 +229,10 @@ def test_scores_are_those_of_the_pairs_whatever_the_rules_are(apprentice: Appren
     assert (before["versions"][0]["agreement"]["pairs"], before["candidate"]) == (0, 1)
     assert alerts(before) == [("refolding", 1)]
     apprentice.follow()
-    # By these rules there was no alarm.
+    # By these rules there was no alarm, and it has graduated.
     after = read(apprentice, "status")
-    assert (after["versions"][0]["agreement"]["pairs"], alerts(after)) == (103, [])
+    assert after["versions"][0]["agreement"]["pairs"] == 103
+    assert alerts(after) == [("graduated", 1)]
     assert stored(apprentice).score_counts == counted(one.score for one in pairs)
 
 
@@ -276,7 +278,10 @@ def test_a_report_has_days_and_their_sum(apprentice: Apprentice) -> None:
     assert report["totals"]["begun"] == 9
     ends = ("local", "remote", "refused", "failed", "pending")
     assert report["totals"]["begun"] == sum(report["totals"][name] for name in ends)
-    assert alerts(report["status"]) == [("unmonitored", None)]
+    kinds = ["refused", "failed", "unmonitored"]
+    assert alerts(report["status"]) == [(kind, None) for kind in kinds]
+    said = [one["message"] for one in report["status"]["alerts"]]
+    assert all(message.startswith("1 of today's runs ") for message in said)
     assert len(read(apprentice, "report", days=90)["days"]) == 3
 
 

@@ -98,6 +98,12 @@ class Phased:
         return found
 
     @property
+    def status(self) -> dict[str, Any]:
+        answer = self.runs.platform.call("GET", "/api/v1/apprentice/tasks/intents/status")
+        status: dict[str, Any] = answer.json["status"]
+        return status
+
+    @property
     def paid(self) -> int:
         executions: int = self.runs.bill["executions"]
         return executions
@@ -286,8 +292,25 @@ def test_a_strict_task_has_drawn_runs_checked_before_anybody_is_answered(phased:
     run = phased.ran()
 
     assert (run["output"], run["routing"]["answers"]) == ({"intent": "close_door"}, "local")
-    assert (run["routing"]["check"], phased.paid) == ("none", 1)
+    assert (run["routing"]["check"], phased.paid) == ("done", 1)
     assert run["routing"]["pairs"] == [{"version": 1, "score": 0, "isDrawn": True}]
+    phased.task.follow()
+    assert phased.status["today"]["checksDone"] == 1
+
+
+def test_a_strict_task_says_that_a_check_failed(
+    phased: Phased, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    phased.served(budgets={**DAY, "whenExhausted": "fail"}, sampling=ALL_CHECKED)
+    phased.runs.ledger.fake.world.traps.arm("chat_500", times=None)
+
+    run = phased.ran()
+
+    assert (run["routing"]["answers"], run["routing"]["check"]) == ("local", "failed")
+    phased.task.follow()
+    assert phased.status["today"]["checksFailed"] == 1
+    assert [one["kind"] for one in phased.status["alerts"]] == ["unchecked"]
 
 
 def test_a_check_without_money_is_skipped_and_said(phased: Phased) -> None:

@@ -1,5 +1,6 @@
 """Runs of a task in its first phase: the paid model alone answers, and each call is a row."""
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
@@ -8,11 +9,13 @@ import pytest
 from botocore.exceptions import ReadTimeoutError
 
 from autotune.protocol.limits import MAX_APPRENTICE_INPUT_BYTES
+from autotune_platform.apprentice.runs.starting import WORKER_SECONDS
 from autotune_platform.budgets.money import MoneyBudgets, Reserved
 from autotune_platform.budgets.uses import task_scope
 from autotune_platform.runtime import clients
 from autotune_platform.storage.cursors import encode_cursor
 from autotune_platform.storage.table import Table
+from tests.component.access.test_limits import limit
 from tests.support.apprentice_runs import ANSWER, INPUT, Runs, failed
 from tests.support.lambdas import LambdaContext, handler
 from tests.support.ledger import later
@@ -37,6 +40,13 @@ def test_a_run_that_is_waited_for_has_its_answer(runs: Runs) -> None:
     assert routing["costNanoUsd"] == row["costNanoUsd"] == runs.bill["total_nano_usd"] > 0
     assert runs.read(run["id"]) == run
     assert runs.messages() == []
+
+
+def test_a_message_of_the_queue_says_whose_run_it_is(runs: Runs) -> None:
+    runs.start()
+    (record,) = runs.platform.queued("runs")
+
+    assert record["attributes"]["MessageGroupId"] == runs.platform.me()["organizationId"]
 
 
 def test_a_run_that_nobody_waits_for_goes_through_the_queue(runs: Runs) -> None:
@@ -125,6 +135,22 @@ def test_what_passes_is_tried_again_with_a_reservation_of_its_own(
     assert runs.ledger.budget()["day"]["reservedNanoUsd"] == 0
 
 
+def test_no_worker_waits_as_long_as_a_provider_asks_for(
+    runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slept: list[float] = []
+    monkeypatch.setattr("time.sleep", slept.append)
+    runs.ledger.fake.world.traps.arm("chat_429", times=1, params={"retry_after": 60})
+
+    answer = runs.start(wait=20)
+
+    assert (answer.status, slept, runs.bill["executions"]) == (202, [], 0)
+    run_id = answer.json["run"]["id"]
+    assert runs.messages() == []  # not before the minute is over
+    assert runs.work(run_id) == []
+    assert runs.read(run_id)["output"] == {"intent": "open_door"}
+
+
 def test_there_are_no_more_attempts_than_the_task_has(
     runs: Runs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -174,6 +200,9 @@ def test_an_exhausted_budget_refuses_until_it_is_reset(runs: Runs) -> None:
     assert "resetsAt" in answer.json["budget"]
     again = runs.start(wait=20, key="k")
     assert (again.status, again.json["budget"]) == (402, answer.json["budget"])
+    run_id = again.json["detail"].split()[1].rstrip(":")
+    said = runs.read(run_id)["error"]["message"]
+    assert said.endswith(f"which is over at {answer.json['budget']['resetsAt']}")
     run = runs.read(answer.json["detail"].split()[1].rstrip(":"))
     assert (run["state"], run["error"]["code"]) == ("refused", "budget_exhausted")
     assert runs.bill["executions"] == 0
@@ -233,6 +262,25 @@ def test_a_worker_that_does_not_answer_in_time_goes_on(runs: Runs) -> None:
     assert runs.messages() == [run_id]
     assert runs.work(run_id) == []
     assert runs.read(run_id)["state"] == "answered"
+
+
+def test_a_worker_that_goes_on_keeps_the_place_of_who_waited(runs: Runs) -> None:
+    def late(event: dict[str, Any]) -> dict[str, Any]:
+        time.sleep(1)
+        raise ReadTimeoutError(endpoint_url="lambda")
+
+    runs.worker.instead = late
+    limit(runs.platform, waitingRequests=1)
+
+    assert runs.start(wait=1).status == 202
+    assert runs.worker.invoked == 1
+    # Whoever waits for a second at a time has no second worker.
+    queued = runs.start(wait=1)
+    assert (queued.status, runs.worker.invoked) == (202, 1)
+    assert queued.json["run"]["id"] in runs.messages()
+    with later(timedelta(seconds=WORKER_SECONDS - 20)):
+        assert runs.start(wait=1).status == 202
+    assert runs.worker.invoked == 1
 
 
 def test_a_worker_that_fails_is_given_the_run_again(runs: Runs) -> None:

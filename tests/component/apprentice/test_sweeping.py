@@ -4,6 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from autotune_platform.apprentice.configuration.repository import TaskRepository
+from autotune_platform.apprentice.folding.service import RunFolding
 from autotune_platform.apprentice.routing import Model
 from autotune_platform.apprentice.runs.models import RunPair
 from autotune_platform.runtime.clock import Clock
@@ -131,6 +133,51 @@ def test_a_deletion_that_was_cut_off_is_finished(apprentice, sweep, monkeypatch)
     assert [item["sk"]["S"] for item in items_of_tables()["apprentice"]] == ["counts"]
 
 
+def test_a_run_that_cannot_be_swept_holds_up_no_other(apprentice, sweep, monkeypatch):
+    pending = [apprentice.run() for _ in range(6)]
+    apprentice.store(pending)
+    apprentice.follow()
+    sick = pending[2].id
+
+    def counted(self, runs, count=RunFolding.count):
+        if runs[0].id == sick:
+            raise RuntimeError("sick")
+        count(self, runs)
+
+    monkeypatch.setattr(RunFolding, "count", counted)
+    with pytest.raises(RuntimeError, match="sick"):
+        sweep(DEADLINE * 2)
+    assert all(apprentice.runs.get(run.id).has_ended for run in pending)
+    # It is looked at again later, and behind others.
+    assert sweep(DEADLINE * 2) == 0
+    monkeypatch.undo()
+    assert sweep(DEADLINE * 4) == 1
+    assert counts(apprentice).failed == 6
+
+
+def test_a_deletion_waits_for_runs_and_goes_on_as_far_as_there_is_time(apprentice, sweep):
+    other = Apprentice(apprentice.platform, apprentice.connection_id, name="other")
+    apprentice.store([apprentice.answered(1) for _ in range(3)])
+    apprentice.follow()
+    TaskRepository(apprentice.table).mark(apprentice.task, NOON - timedelta(days=1))
+    run = other.run()
+    other.store([run])
+    other.follow()
+    asked = []
+
+    def has_time():
+        asked.append(other.runs.get(run.id).has_ended)
+        return len(asked) <= 3
+
+    # Both entries and the deletion are asked about; there is none for the deletion's items.
+    sweep(DEADLINE * 2, has_time=has_time)
+    assert asked == [False, False, True, True]
+    assert apprentice.task.state == "deleting"
+    assert len(list(apprentice.evidence.pairs(apprentice.task.id, 1))) == 3
+    sweep(DEADLINE * 2)
+    assert TaskRepository(apprentice.table).find(apprentice.organization_id, "intents") is None
+
+
 def test_a_sweep_ends_in_time(apprentice, sweep):
     apprentice.store(apprentice.run() for _ in range(3))
     apprentice.follow()
@@ -144,5 +191,5 @@ def test_the_deployed_function_sweeps(apprentice):
     assert done == {"runs": 1}
 
 
-def _killed(*_):
+def _killed(*_, **__):
     raise KeyboardInterrupt

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from autotune.protocol.limits import MAX_APPRENTICE_PROPERTIES
+from autotune.protocol.limits import MAX_APPRENTICE_PROMPT_CHARACTERS, MAX_APPRENTICE_PROPERTIES
 from autotune_platform.budgets.money import Halted, MoneyBudgets, NoRoom, Reserved
 from autotune_platform.budgets.scopes import MoneyLimits
 from autotune_platform.budgets.task_money import TaskMoney
@@ -285,6 +285,19 @@ def test_properties_are_few(platform: Platform, document: dict[str, Any]) -> Non
     assert f"at most {MAX_APPRENTICE_PROPERTIES} properties" in answer.text
 
 
+@pytest.mark.parametrize("name", ["order-id", "größe", "a.b", "1x", "x" * 65])
+def test_a_property_that_no_prompt_can_name_is_refused_for_its_name(
+    platform: Platform, document: dict[str, Any], name: str
+) -> None:
+    schema = {"type": "object", "properties": {name: {"type": "string"}}}
+    asked = {**document, "inputSchema": schema, "promptTemplate": f"Say. {{{{{name}}}}}"}
+    answer = put(platform, "t", asked)
+
+    assert answer.status == 422
+    assert "inputSchema: properties named by up to 64 letters, digits and _" in answer.text
+    assert repr(name[:100]) in answer.json["detail"]
+
+
 def test_an_additional_model_is_another_one(platform: Platform, document: dict[str, Any]) -> None:
     primary = document["remote"]["primary"]
 
@@ -510,3 +523,26 @@ def test_word_of_a_tasks_budget_has_its_name(platform: Platform, document: dict[
     for data in told.values():
         assert (data["scope"], data["taskId"]) == ("apprentice_task", task["id"])
         assert (data["taskName"], data["limitNanoUsd"]) == ("intents", 1_000)
+
+
+def test_the_longest_prompts_are_stored_whatever_they_are_made_of(
+    platform: Platform, document: dict[str, Any]
+) -> None:
+    prompt = "\U0001f600" * (MAX_APPRENTICE_PROMPT_CHARACTERS - 10)
+    document |= {"systemPrompt": prompt, "promptTemplate": prompt + "{{text}}"}
+
+    configured = made(platform, "intents", document)["configuration"]
+
+    assert configured["systemPrompt"] == prompt
+    assert put(platform, "intents", document).json["task"]["version"] == 1
+
+
+@pytest.mark.parametrize("field", ["inputSchema", "outputSchema"])
+@pytest.mark.parametrize("more", [{"title": "\ud800"}, {"$defs": {"\udfff": {}}}])
+def test_a_schema_is_of_text_that_every_store_can_hold(
+    platform: Platform, document: dict[str, Any], field: str, more: dict[str, Any]
+) -> None:
+    answer = put(platform, "intents", document | {field: document[field] | more})
+
+    assert (answer.status, answer.json["errors"][0]["field"]) == (422, field)
+    assert "UTF-8" in answer.json["errors"][0]["expected"]

@@ -10,6 +10,7 @@ import pytest
 
 from autotune.client.apprentice_files.faults import ApprenticeFileError
 from autotune.client.apprentice_files.reading import SECTIONS, parse_apprentice_file
+from autotune_platform.apprentice.local.listing import REGISTERED
 
 ROOT = Path(__file__).parents[3]
 TEXT = (ROOT / "docs" / "guides" / "apprentice.md").read_text("utf-8")
@@ -38,6 +39,12 @@ def test_the_faults_are_those_of_the_example():
     with pytest.raises(ApprenticeFileError) as caught:
         parse_apprentice_file(text.replace('daily: "5"', "daily: five"))
     assert caught.value.lines == [line.strip() for line in blocks("text")[0].splitlines()]
+
+
+def test_a_small_model_can_be_registered_for_the_example():
+    task = parse_apprentice_file(EXAMPLE).tasks["support_intent"].configuration
+    assert task.local.backend in REGISTERED
+    assert task.training is None
 
 
 def test_every_section_is_explained():

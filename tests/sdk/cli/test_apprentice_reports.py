@@ -72,3 +72,10 @@ def test_an_estimate_says_how_long_it_takes(run, apprentice):
     assert ["pairs", *(str(pairs[name]) for name in ("low", "median", "high"))] in lines
     assert ["day", *(estimate["dates"][name] for name in ("low", "median", "high"))] in lines
     assert " ".join(ran.stdout.split()).startswith(estimate["message"])
+
+
+def test_a_report_is_sent_to_webhooks(run, api, apprentice):
+    ran = run("apprentice", "report", "intents", "--send")
+    (sent,) = run("apprentice", "report", "intents", "--send", "--json").json_lines
+    stored = {one["dynamodb"]["Keys"]["sk"]["S"] for one in api.platform.stored_events()}
+    assert stored == {f"event#{ran.last_line}", f"event#{sent['eventId']}"}

@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from pydantic import TypeAdapter
 
-from autotune import AuditedCall, AuditedDecision, AutotuneClient
+from autotune import AuditedCall, AuditedDecision, AuditedEvent, AutotuneClient
 from autotune.cli import exit_codes
 from autotune.protocol.audit import AuditEntry
 from autotune.protocol.ids import new_id
@@ -80,6 +80,23 @@ def test_the_audit_log_is_filtered(run, entries):
     (one,) = run("audit", "--since", between[0], "--until", between[1], "--json").json_lines
     assert one["time"].startswith(f"{TIMES[1]:%FT%T}")
     assert run("audit", "--since", "lately").exit_code == exit_codes.USAGE
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        ({"taskId": "apt_x", "version": 2, "kind": "alarm"}, ["alarm 2", "apt_x"]),
+        ({"scope": "organization", "period": "day", "name": "2026-11-27"}, ["day", "2026-11-27"]),
+    ],
+)
+def test_what_happened_by_itself_is_listed_too(api, run, data, told):
+    event = AuditedEvent(
+        id=new_id("aud"), time=TIMES[1], action="budget_warning", event_id="evt_x", data=data
+    )
+    repository = AuditParts(AuditEnvironment.parse()).audit_repository
+    repository.add(api.platform.me()["organizationId"], event)
+    _, line = run("audit", *SPAN).stdout.splitlines()
+    assert all(word in line for word in ("budget_warning", *told))
 
 
 def test_without_a_beginning_it_is_a_day(run, entries):

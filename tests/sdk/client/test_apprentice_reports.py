@@ -42,6 +42,8 @@ def test_the_sdk_reads_the_same_blocking_and_not(client, api, apprentice):
     read_too = asyncio.run(read())
     assert read_too[:2] == (status, report)
     assert read_too[2].pairs == estimate.pairs
+    sent = {client.apprentice.send_report("intents", days=7, idempotency_key="k") for _ in "ab"}
+    assert [one.event_id[:4] for one in sent] == ["evt_"]
     with pytest.raises(NotFoundError):
         client.apprentice.status("another")
     with pytest.raises(InvalidRequestError):

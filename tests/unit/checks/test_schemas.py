@@ -2,12 +2,15 @@
 
 import json
 import time
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
 
 from autotune.protocol.limits import MAX_BUILTIN_CPU_SECONDS
 from autotune_platform.checks.faults import CompletionFaultError
+from autotune_platform.checks.schemas import Schema, check_schema
 from autotune_platform.runtime.errors import InvalidRequestError
 from tests.unit.checks.judging import value
 
@@ -214,3 +217,23 @@ def test_an_ordinary_pattern_finds_the_last_of_thousands_of_numbers() -> None:
 def test_a_pattern_that_only_pythons_syntax_refuses_is_taken() -> None:
     schema = {"pattern": "a{99999999999999999999}"}
     assert value({"type": "json_schema", "schema": schema}, '"aa"') == 0.0
+
+
+def _below(frames: int, call: Callable[[], object]) -> object:
+    return call() if frames == 0 else _below(frames - 1, call)
+
+
+@pytest.mark.parametrize("frames", range(0, 300, 7))
+def test_a_schema_that_leads_to_itself_is_a_fault_wherever_the_stack_ends(frames: int) -> None:
+    itself = {"properties": {"text": {"type": "string"}}, "allOf": [{"$ref": "#"}]}
+    deep: dict[str, Any] = {}
+    for _ in range(190):
+        deep = {"items": deep}
+
+    def check() -> None:
+        check_schema(deep, field="schema")
+
+    with pytest.raises(CompletionFaultError, match="builtin_input_too_large"):
+        _below(frames, lambda: Schema(itself).admits({"text": "a"}))
+    with suppress(InvalidRequestError):
+        _below(frames, check)

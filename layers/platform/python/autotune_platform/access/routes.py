@@ -228,6 +228,7 @@ ROUTES: Mapping[tuple[str, str], Rule] = {
     ("GET", "/api/v1/apprentice/runs/<apprentice_run_id>"): Grant("apprentice", "read"),
     ("GET", "/api/v1/apprentice/tasks/<task_name>/status"): Grant("apprentice", "read"),
     ("GET", "/api/v1/apprentice/tasks/<task_name>/report"): Grant("apprentice", "read"),
+    ("POST", "/api/v1/apprentice/tasks/<task_name>/report"): Grant("apprentice", "update"),
     ("GET", "/api/v1/apprentice/tasks/<task_name>/estimate"): Grant("apprentice", "read"),
     ("POST", "/api/v1/decks"): Grant("decks", "create"),
     ("GET", "/api/v1/decks"): Grant("decks", "read"),

@@ -45,6 +45,18 @@ HOLDER = DataHolder(
         ),
         Holding(
             place="table apprentice",
+            key="apt_*#examples#* / exm_*",
+            what="examples: which run or import each is of, and digests of its input; no text",
+            erased=_TASK,
+        ),
+        Holding(
+            place="table apprentice",
+            key="apt_*#imported#exm_* / texts",
+            what="what was asked and answered in imported examples",
+            erased=_TASK,
+        ),
+        Holding(
+            place="table apprentice",
             key="apt_* / day#*",
             what="counts of a day's runs, their agreement and their cost",
             erased=_TASK,

@@ -10,7 +10,8 @@ from cachetools import TTLCache
 from autotune_platform.apprentice.configuration.models import ApprenticeTask, Configuration
 from autotune_platform.apprentice.configuration.repository import TaskRepository
 from autotune_platform.apprentice.evidence import Evidence, Rules, UnusableEvidenceError
-from autotune_platform.apprentice.folding.items import EVIDENCE, VERSION, examples_key
+from autotune_platform.apprentice.examples.items import counts_key
+from autotune_platform.apprentice.folding.items import EVIDENCE, VERSION
 from autotune_platform.apprentice.folding.models import StoredEvidence
 from autotune_platform.apprentice.folding.repository import EvidenceRepository
 from autotune_platform.apprentice.folding.settings import (
@@ -122,7 +123,7 @@ def standing_of(
         if item["sk"].startswith(EVIDENCE)
     }
     examples = next(
-        (item["examples"] for item in about if item["sk"] == examples_key(task.definition_hash)), 0
+        (item["examples"] for item in about if item["sk"] == counts_key(task.definition_hash)), 0
     )
     places = attempts(known.values())
     own = {n: one for n, one in known.items() if one.definition_hash == task.definition_hash}

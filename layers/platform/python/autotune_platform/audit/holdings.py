@@ -11,7 +11,7 @@ HOLDER = DataHolder(
         Holding(
             place="table audit",
             key="org_*#* / *",
-            what="calls and decisions: who, what, outcome, ids",
+            what="calls, decisions and events of budgets and small models: who, what, outcome, ids",
             of="completion",
             days=RETENTION.days,
             retained=_WHY,

@@ -8,6 +8,7 @@ moment.
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from typing import Literal
 
 from autotune.protocol.ids import new_id
@@ -25,6 +26,21 @@ _ALL = "all"
 VERIFICATIONS_AT_ONCE = 4
 """Most verifications of graders that an organisation has under way at once. As many of connections,
 together with what else waits for a provider; one holds a function for up to half a minute."""
+
+
+@dataclass
+class Work:
+    """Work in a function of its own, which does not end with the wait for it.
+
+    Without it, whoever waits for a second at a time would have a function more at work each second.
+
+    Attributes:
+        seconds: how long it lasts at most, from when it is begun.
+        goes_on: whether it did when nobody waited any more: its place is then kept for as long.
+    """
+
+    seconds: float
+    goes_on: bool = False
 
 
 @part
@@ -51,20 +67,22 @@ class WaitingShares:
     most_of_all: int | None = None
 
     @contextmanager
-    def share(self, caller: Caller, seconds: float) -> Iterator[float]:
+    def share(self, caller: Caller, seconds: float, *, work: Work | None = None) -> Iterator[float]:
         """Take a place for a request that would wait; give how long it may, 0 without a place."""
         most = caller.limits.waiting_requests
         if seconds <= 0 or most == 0:
             yield 0
             return
-        with self.place(caller.organization_id, seconds, most=most) as is_taken:
+        with self.place(caller.organization_id, seconds, most=most, work=work) as is_taken:
             yield seconds if is_taken else 0
 
     @contextmanager
-    def place(self, organization_id: str, seconds: float, *, most: int) -> Iterator[bool]:
+    def place(
+        self, organization_id: str, seconds: float, *, most: int, work: Work | None = None
+    ) -> Iterator[bool]:
         """Take one of an organisation's places, and one of all; give whether there was one."""
         with ExitStack() as taken:
-            is_taken = taken.enter_context(self._place(organization_id, seconds, most))
+            is_taken = taken.enter_context(self._place(organization_id, seconds, most, work))
             if is_taken and self.most_of_all is not None:
                 is_taken = taken.enter_context(self._place(_ALL, seconds, self.most_of_all))
             yield is_taken
@@ -91,11 +109,14 @@ class WaitingShares:
             yield
 
     @contextmanager
-    def _place(self, of_whom: str, seconds: float, most: int) -> Iterator[bool]:
+    def _place(
+        self, of_whom: str, seconds: float, most: int, work: Work | None = None
+    ) -> Iterator[bool]:
         """Take one of so many places, and give it back; give whether there was one."""
         scope, request_id = f"waiting#{self.of}#{of_whom}", new_id("req")
+        longest = seconds if work is None else max(seconds, work.seconds)
         taken = self.slots.take(
-            scope, request_id, wanted=1, limit=most, seconds=seconds + _BEYOND_THE_WAIT_SECONDS
+            scope, request_id, wanted=1, limit=most, seconds=longest + _BEYOND_THE_WAIT_SECONDS
         )
         if not taken.slots:
             yield False
@@ -103,4 +124,5 @@ class WaitingShares:
         try:
             yield True
         finally:
-            self.slots.release(scope, request_id, taken.lane)
+            if work is None or not work.goes_on:
+                self.slots.release(scope, request_id, taken.lane)

@@ -8,6 +8,7 @@ large enumerations and large patterns end at a limit.
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -37,6 +38,7 @@ _WHOLE_VALUES = {"const", "enum", "uniqueItems"}
 _CHARACTERS_OF_A_STEP = 1_000
 _UNKNOWN_KEYWORDS_OF_A_STEP = 20
 _FAULT_CHARACTERS = 200
+_PANIC = "PanicException"
 _STEPS_TO_CHECK = 2_000_000
 """Against a draft's own schema: the clock is what ends it."""
 
@@ -57,7 +59,7 @@ class Schema:
             CompletionFaultError: that takes too much work, or the schema refers to nothing.
         """
         try:
-            with step_budget():
+            with step_budget(), _panics_as_recursion():
                 return bool(self._validator.is_valid(instance))
         except RecursionError as error:
             raise CompletionFaultError("builtin_input_too_large") from error
@@ -71,13 +73,28 @@ class Schema:
             CompletionFaultError: that takes too much work, or the schema refers to nothing.
         """
         try:
-            with step_budget():
+            with step_budget(), _panics_as_recursion():
                 found = next(self._validator.iter_errors(instance), None)
         except RecursionError as error:
             raise CompletionFaultError("builtin_input_too_large") from error
         except referencing.exceptions.Unresolvable as error:
             raise CompletionFaultError("builtin_error") from error
         return None if found is None else _fault(found)
+
+
+@contextmanager
+def _panics_as_recursion() -> Iterator[None]:
+    """Let the stack's end be a RecursionError also where the library's tables, in Rust, meet it.
+
+    Up to Python 3.11 they panic there: an exception that is none of Python's, so that nothing which
+    handles errors would stop it.
+    """
+    try:
+        yield
+    except BaseException as error:
+        if type(error).__name__ != _PANIC:
+            raise
+        raise RecursionError from error
 
 
 class SchemaFault(NamedTuple):
@@ -120,7 +137,7 @@ def check_schema(document: dict[str, Any], *, field: str) -> set[str]:
     try:
         # Not the library's own check: it counts nothing, and compares lists with each other in
         # quadratic time. Formats are left out: they try patterns on Python's syntax.
-        with step_budget(_STEPS_TO_CHECK):
+        with step_budget(_STEPS_TO_CHECK), _panics_as_recursion():
             fault = best_match(_bounded(draft)(draft.META_SCHEMA).iter_errors(document))
     except RecursionError as error:
         raise configuration_error(field, "a schema that nests less deep") from error

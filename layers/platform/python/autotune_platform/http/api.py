@@ -153,7 +153,10 @@ class Api(APIGatewayHttpResolver):
             self._call.source_address = ""
 
     def made(self, **ids: str) -> None:
-        """Note for the audit log what a call made, such as ``key_id="key_…"``."""
+        """Note for the audit log what a call made or changed, such as ``key_id="key_…"``.
+
+        What a path names by a word or a number is ``invalid`` there until this says what it is.
+        """
         self._call.ids |= ids
 
     def require_known_parameters(self) -> None:

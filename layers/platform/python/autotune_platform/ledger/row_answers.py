@@ -1,5 +1,7 @@
 """What rows were answered, for those who had them asked and keep no copy."""
 
+from collections.abc import Iterable
+
 from autotune_platform.ledger.models import Row
 from autotune_platform.ledger.row_repository import RowRepository
 from autotune_platform.ledger.texts import RowTexts
@@ -19,5 +21,9 @@ class RowAnswers:
 
     def text(self, row_id: str) -> str | None:
         """Return what a row was answered; None where it was not, or its texts are gone."""
-        output = self.texts.output_of(row_id)
-        return None if output is None else output.raw_output
+        return self.texts_of([row_id]).get(row_id)
+
+    def texts_of(self, row_ids: Iterable[str]) -> dict[str, str]:
+        """Return what rows were answered, by id, without those that were not or are gone."""
+        found = self.texts.outputs(row_ids)
+        return {row_id: output.raw_output for row_id, output in found.items()}

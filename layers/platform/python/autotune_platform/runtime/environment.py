@@ -109,6 +109,12 @@ class WebhookEnvironment(Environment):
     webhook_queue_url: str
 
 
+class EventEnvironment(WebhookEnvironment):
+    """For the function that publishes stored events, and audits those of note."""
+
+    audit_table: str
+
+
 class DeliveryEnvironment(WebhookEnvironment, GatewayEnvironment):
     """For functions that call webhooks, or that check their addresses."""
 

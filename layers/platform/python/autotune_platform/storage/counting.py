@@ -67,6 +67,21 @@ class Check:
     only_if: Mapping[str, int | str | bool | None]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Removal:
+    """An item that goes; needs the permission ``DeleteItem``.
+
+    Attributes:
+        table: the table's name.
+        only_if: attributes with the values that they must have; None where there must be none.
+    """
+
+    table: str
+    pk: str
+    sk: str
+    only_if: Mapping[str, int | str | bool | None] = field(default_factory=dict)
+
+
 class Canceled(NamedTuple):
     """Why nothing of a transaction was written.
 
@@ -90,11 +105,14 @@ def add_together(client: "DynamoDBClient", additions: Sequence[Addition]) -> boo
 
 
 def write_together(
-    client: "DynamoDBClient", additions: Sequence[Addition | Check], *, token: str | None = None
+    client: "DynamoDBClient",
+    additions: Sequence[Addition | Check | Removal],
+    *,
+    token: str | None = None,
 ) -> Canceled | None:
     """Write up to 100 additions in one transaction; return why nothing was, None where all was.
 
-    Checks count as additions do.
+    Checks and removals count as additions do.
 
     Args:
         token: of this very transaction, by which it is done once if it is asked for again within
@@ -158,11 +176,18 @@ def spend(
     return None
 
 
-def _action(one: Addition | Check) -> dict[str, Any]:
+def _action(one: Addition | Check | Removal) -> dict[str, Any]:
     if isinstance(one, Addition):
         return {"Update": _update(one)}
+    item = {"TableName": one.table, "Key": key_to_wire(one.pk, one.sk)}
+    if isinstance(one, Check):
+        return {"ConditionCheck": {**item, **_condition(one.only_if)}}
+    return {"Delete": {**item, **(_condition(one.only_if) if one.only_if else {})}}
+
+
+def _condition(only_if: Mapping[str, int | str | bool | None]) -> dict[str, Any]:
     names, values, conditions = {}, {}, []
-    for place, (name, value) in enumerate(one.only_if.items()):
+    for place, (name, value) in enumerate(only_if.items()):
         names[f"#{place}"] = name
         if value is None:
             conditions.append(f"attribute_not_exists(#{place})")
@@ -170,22 +195,18 @@ def _action(one: Addition | Check) -> dict[str, Any]:
             values[f":{place}"] = value_to_wire(value)
             conditions.append(f"#{place} = :{place}")
     return {
-        "ConditionCheck": {
-            "TableName": one.table,
-            "Key": key_to_wire(one.pk, one.sk),
-            "ConditionExpression": " AND ".join(conditions),
-            "ExpressionAttributeNames": names,
-            **({"ExpressionAttributeValues": values} if values else {}),
-        }
+        "ConditionExpression": " AND ".join(conditions),
+        "ExpressionAttributeNames": names,
+        **({"ExpressionAttributeValues": values} if values else {}),
     }
 
 
-def _says_nothing(addition: Addition | Check) -> bool:
+def _says_nothing(addition: Addition | Check | Removal) -> bool:
     """Return whether an addition neither changes nor requires anything, as where models are free.
 
     An update that does not say what it changes is refused by the store.
     """
-    if isinstance(addition, Check):
+    if not isinstance(addition, Addition):
         return False
     has_changes = addition.changes or addition.remove or any(addition.members.values())
     is_conditional = addition.only_if or addition.at_most or addition.at_least

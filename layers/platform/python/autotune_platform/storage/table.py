@@ -14,6 +14,7 @@ from autotune_platform.storage.counting import (
     Addition,
     Canceled,
     Check,
+    Removal,
     add_together,
     spend,
     write_together,
@@ -201,7 +202,7 @@ class Table:
         return add_together(self._client, additions)
 
     def write_together(
-        self, additions: Sequence[Addition | Check], *, token: str
+        self, additions: Sequence[Addition | Check | Removal], *, token: str
     ) -> Canceled | None:
         """Do all additions once, or none, and return why; see ``counting.write_together``."""
         return write_together(self._client, additions, token=token)

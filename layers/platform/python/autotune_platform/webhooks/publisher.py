@@ -9,9 +9,7 @@ from datetime import UTC, datetime
 from autotune.protocol.events import EventType
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
-from autotune_platform.storage.changes import Change
 from autotune_platform.webhooks.models import Delivery, Event, Webhook, key_of
-from autotune_platform.webhooks.outbox import event_in
 from autotune_platform.webhooks.repository import DeliveryRepository, WebhookRepository
 from autotune_platform.webhooks.waking import WakeQueue
 
@@ -41,14 +39,6 @@ class EventPublisher:
     deliveries: DeliveryRepository
     queue: WakeQueue
     clock: Clock = SYSTEM_CLOCK
-
-    def follow(self, changes: Sequence[Change]) -> None:
-        """Publish the events that changes of a table store beside what happened.
-
-        Raises:
-            UnavailableError: as ``publish``.
-        """
-        self.publish([event_in(change) for change in changes])
 
     def audience(self, organization_ids: Iterable[str]) -> Audience:
         """Return the webhooks of organisations, by one read for each."""

@@ -4,6 +4,8 @@ from functools import cached_property
 
 from autotune_platform.apprentice.configuration.repository import TaskRepository
 from autotune_platform.apprentice.configuration.service import TaskConfigurations
+from autotune_platform.apprentice.erasing import TaskErasing
+from autotune_platform.apprentice.examples.repository import ExampleRepository
 from autotune_platform.apprentice.folding.reading import PairReading
 from autotune_platform.apprentice.folding.repository import EvidenceRepository
 from autotune_platform.apprentice.local.clients import BackendClients
@@ -44,6 +46,10 @@ class ApprenticeParts(GraderParts, OutboundParts):
         return EvidenceRepository(self.apprentice_table)
 
     @cached_property
+    def examples(self) -> ExampleRepository:
+        return ExampleRepository(self.apprentice_table)
+
+    @cached_property
     def apprentice_tasks(self) -> TaskConfigurations:
         return TaskConfigurations(
             repository=TaskRepository(self.apprentice_table),
@@ -52,7 +58,7 @@ class ApprenticeParts(GraderParts, OutboundParts):
             prices=Prices(),
             admit_private=self.environment.admit_private_addresses,
             money=TaskMoney(money=MoneyUses(table=self.budgets_table)),
-            remains=self.apprentice_evidence,
+            remains=TaskErasing(examples=self.examples, evidence=self.apprentice_evidence),
         )
 
     @cached_property

@@ -3,6 +3,8 @@
 from functools import cached_property
 
 from autotune_platform.apprentice.configuration.repository import TaskRepository
+from autotune_platform.apprentice.erasing import TaskErasing
+from autotune_platform.apprentice.examples.repository import ExampleRepository
 from autotune_platform.apprentice.folding.following import (
     CHANGED_RULES,
     CHANGED_RUNS,
@@ -37,6 +39,10 @@ class FoldingParts:
         return EvidenceRepository(self.apprentice_table)
 
     @cached_property
+    def examples(self) -> ExampleRepository:
+        return ExampleRepository(self.apprentice_table)
+
+    @cached_property
     def task_repository(self) -> TaskRepository:
         return TaskRepository(self.apprentice_table)
 
@@ -48,6 +54,7 @@ class FoldingParts:
     def run_folding(self) -> RunFolding:
         return RunFolding(
             repository=self.evidence,
+            examples=self.examples,
             tasks=KnownTasks(self.task_repository, self.evidence),
             tails=Tails(self.evidence),
         )
@@ -70,6 +77,7 @@ class RunSweepParts(FoldingParts):
     def run_sweeping(self) -> RunSweeping:
         return RunSweeping(
             repository=self.evidence,
+            remains=TaskErasing(examples=self.examples, evidence=self.evidence),
             tasks=self.task_repository,
             runs=RunRepository(self.apprentice_table),
             folding=self.run_folding,

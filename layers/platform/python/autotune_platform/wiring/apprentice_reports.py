@@ -2,6 +2,7 @@
 
 from functools import cached_property
 
+from autotune_platform.apprentice.reporting.sending import ReportSending
 from autotune_platform.apprentice.reporting.service import TaskReports
 from autotune_platform.wiring.access import ApiParts
 from autotune_platform.wiring.apprentice import ApprenticeParts
@@ -13,3 +14,7 @@ class ApprenticeReportParts(ApiParts, ApprenticeParts):
     @cached_property
     def apprentice_reports(self) -> TaskReports:
         return TaskReports(tasks=self.apprentice_tasks, evidence=self.apprentice_evidence)
+
+    @cached_property
+    def report_sending(self) -> ReportSending:
+        return ReportSending(reports=self.apprentice_reports, table=self.apprentice_table)

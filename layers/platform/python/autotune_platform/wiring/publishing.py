@@ -2,12 +2,15 @@
 
 from functools import cached_property
 
+from autotune_platform.audit.events import EventAudit
+from autotune_platform.audit.repository import AuditRepository
 from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import WebhookEnvironment
+from autotune_platform.runtime.environment import EventEnvironment, WebhookEnvironment
 from autotune_platform.storage.changes import Route, Router
 from autotune_platform.storage.table import Table
 from autotune_platform.storage.versioned_states import VersionedStates
 from autotune_platform.webhooks.drains import DRAIN_KEPT_SECONDS
+from autotune_platform.webhooks.following import EventFollower
 from autotune_platform.webhooks.outbox import NEW_EVENTS
 from autotune_platform.webhooks.publisher import EventPublisher
 from autotune_platform.webhooks.repository import DeliveryRepository, WebhookRepository
@@ -49,11 +52,18 @@ class PublisherParts(RegistryParts):
 
 
 class EventParts(PublisherParts):
-    """What publishes the registry's events."""
+    """What publishes stored events, and has those of note in the audit log."""
+
+    environment: EventEnvironment
+
+    @cached_property
+    def event_follower(self) -> EventFollower:
+        audit = AuditRepository(Table(self.environment.audit_table, clients.dynamodb()))
+        return EventFollower(publisher=self.publisher, audit=EventAudit(repository=audit))
 
     @cached_property
     def event_router(self) -> Router:
-        return Router(Route(NEW_EVENTS, lambda: self.publisher))
+        return Router(Route(NEW_EVENTS, lambda: self.event_follower))
 
 
 class DeliverySweepParts(PublisherParts):

@@ -80,8 +80,22 @@ def report(
         int,
         typer.Option(min=1, max=MAX_APPRENTICE_REPORT_DAYS, help="How many, today included."),
     ] = 30,
+    send: Annotated[
+        bool,
+        typer.Option("--send", help="Have webhooks get it that ask for apprentice.report."),
+    ] = False,
 ) -> None:
-    """Show what became of a task by day, what that cost, and what it saved."""
+    """Show what became of a task by day, what that cost, and what it saved.
+
+    With --send it goes to webhooks instead, and the id of its event is printed.
+    """
+    if send:
+        sent = invocation.client.apprentice.send_report(name, days=days)
+        if invocation.as_json:
+            invocation.show_json(sent)
+        else:
+            typer.echo(sent.event_id)
+        return
     found = invocation.client.apprentice.report(name, days=days)
     if invocation.as_json:
         invocation.show_json(found)

@@ -1,4 +1,4 @@
-"""``autotune audit``: what was called and what was decided in the organisation."""
+"""``autotune audit``: what was called, decided and happened in the organisation."""
 
 from datetime import datetime
 from typing import Annotated
@@ -6,23 +6,38 @@ from typing import Annotated
 import typer
 
 from autotune.cli.invocation import TIME_FORMATS, Columns, Invocation, page_size
-from autotune.protocol.audit import AuditedCall, AuditEntry
+from autotune.protocol.audit import AuditedCall, AuditedDecision, AuditEntry
 
 
 def _outcome(entry: AuditEntry) -> str:
     if isinstance(entry, AuditedCall):
         return f"{entry.status} {entry.code or ''}".rstrip()
-    return ", ".join(f"{len(some.completion_ids)} {some.state}" for some in entry.verdicts)
+    if isinstance(entry, AuditedDecision):
+        return ", ".join(f"{len(some.completion_ids)} {some.state}" for some in entry.verdicts)
+    said = (entry.data.get(name) for name in ("scope", "period", "kind", "version"))
+    return " ".join(str(value) for value in said if value is not None)
+
+
+def _by(entry: AuditEntry) -> str | None:
+    if isinstance(entry, AuditedCall):
+        return entry.principal_id
+    return entry.grader_id if isinstance(entry, AuditedDecision) else None
+
+
+def _of(entry: AuditEntry) -> str:
+    if isinstance(entry, AuditedCall):
+        return " ".join(entry.ids.values())
+    if isinstance(entry, AuditedDecision):
+        return entry.batch_id
+    return str(entry.data.get("taskId") or entry.data.get("name") or entry.event_id)
 
 
 _COLUMNS: Columns[AuditEntry] = {
     "TIME": lambda entry: f"{entry.time:%Y-%m-%d %H:%M:%S}",
     "ACTION": lambda entry: entry.action,
-    "BY": lambda entry: entry.principal_id if isinstance(entry, AuditedCall) else entry.grader_id,
+    "BY": _by,
     "OUTCOME": _outcome,
-    "OF": lambda entry: (
-        " ".join(entry.ids.values()) if isinstance(entry, AuditedCall) else entry.batch_id
-    ),
+    "OF": _of,
     "REQUEST": lambda entry: entry.request_id if isinstance(entry, AuditedCall) else None,
     "FROM": lambda entry: entry.source_address if isinstance(entry, AuditedCall) else None,
 }
@@ -42,11 +57,12 @@ def audit(
     ] = None,
     principal_id: Annotated[str | None, typer.Option(help="Only this principal's calls.")] = None,
     action: Annotated[
-        str | None, typer.Option(help="Only this, such as create_task or decide_completions.")
+        str | None,
+        typer.Option(help="Only this, such as create_task or budget_warning."),
     ] = None,
     limit: Annotated[int, typer.Option(min=1, help="At most this many.")] = 100,
 ) -> None:
-    """List what was called and decided, the newest first; times without a zone are local."""
+    """List what was called, decided or happened, newest first; times without a zone are local."""
     found = invocation.client.audit.list(
         since=since,
         until=until,

@@ -43,7 +43,7 @@ Events = Annotated[
         "ledger.batch.needs_operator, ledger.import.completed, "
         "ledger.connection.paused, ledger.connection.resumed, budget.exhausted, budget.warning, "
         "deck.run.completed, deck.edit.measured, deck.proposal.completed, "
-        "model.promoted or apprentice.alarm; may be repeated.",
+        "model.promoted, apprentice.alarm or apprentice.report; may be repeated.",
     ),
 ]
 

@@ -66,6 +66,7 @@ from autotune.protocol.apprentice_tasks import (
 from autotune.protocol.apprentice_versions import ApprenticeVersion as ApprenticeVersion
 from autotune.protocol.audit import AuditedCall as AuditedCall
 from autotune.protocol.audit import AuditedDecision as AuditedDecision
+from autotune.protocol.audit import AuditedEvent as AuditedEvent
 from autotune.protocol.comparison import ModelComparison as ModelComparison
 from autotune.protocol.completions import BatchResponse as BatchResponse
 from autotune.protocol.completions import Completion as Completion

@@ -4,6 +4,7 @@ from autotune.client.apprentice_reports import (
     get_apprentice_estimate,
     get_apprentice_report,
     get_apprentice_status,
+    send_apprentice_report,
 )
 from autotune.client.apprentice_runs import (
     get_apprentice_run,
@@ -24,6 +25,7 @@ class ApprenticeMethods:
 
     status = Method(get_apprentice_status)
     report = Method(get_apprentice_report)
+    send_report = Method(send_apprentice_report)
     estimate = Method(get_apprentice_estimate)
 
 

@@ -34,7 +34,8 @@ def create_webhook(
             ``ledger.connection.paused``,
             ``ledger.connection.resumed``, ``budget.exhausted``, ``budget.warning``,
             ``deck.run.completed``, ``deck.edit.measured``,
-            ``deck.proposal.completed``, ``model.promoted``, ``apprentice.alarm``;
+            ``deck.proposal.completed``, ``model.promoted``, ``apprentice.alarm``,
+            ``apprentice.report``;
             default ``all``, those of later versions too.
 
     Raises:

@@ -19,12 +19,15 @@ ApprenticeAlertKind = Literal[
     "alarm",
     "halted",
     "budget",
+    "refused",
+    "failed",
     "unmonitored",
     "unchecked",
     "stale",
     "refolding",
     "shift",
     "drift",
+    "graduated",
 ]
 ApprenticeProspect = Literal[
     "examples", "no_version", "few_pairs", "never", "beyond", "foretold", "canary", "serves"
@@ -295,6 +298,12 @@ class ApprenticeReportResponse(ResponseModel):
     """A report."""
 
     report: ApprenticeReport
+
+
+class ApprenticeReportSent(ResponseModel):
+    """The event ``apprentice.report`` of a report: webhooks have its id as ``webhook-id``."""
+
+    event_id: str
 
 
 class ApprenticeRange(ResponseModel):

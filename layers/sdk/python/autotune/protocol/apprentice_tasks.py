@@ -4,6 +4,7 @@ Fields are those of ``apprentice.yaml``, in camelCase. Together they are a *conf
 differs from the last is a new version, and no version ever changes.
 """
 
+import json
 import re
 from typing import Annotated, Any, Literal, Self
 
@@ -19,7 +20,7 @@ from autotune.protocol.apprentice_models import (
 from autotune.protocol.apprentice_names import TASK_NAME as TASK_NAME  # noqa: PLC0414
 from autotune.protocol.apprentice_spend import ApprenticeSpend
 from autotune.protocol.llm_connections import UsdAmount
-from autotune.protocol.llm_templates import names_in
+from autotune.protocol.llm_templates import VARIABLE_NAME, names_in
 from autotune.protocol.types import (
     Description,
     GraderId,
@@ -35,6 +36,17 @@ _Between = Annotated[float, Field(ge=0.001, le=0.999, allow_inf_nan=False, stric
 _Prompt = Annotated[
     Text, StringConstraints(min_length=1, max_length=limits.MAX_APPRENTICE_PROMPT_CHARACTERS)
 ]
+
+
+def _whole(value: dict[str, Any]) -> dict[str, Any]:
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise ValueError("expected text that UTF-8 can hold, without halves of pairs") from error
+    return value
+
+
+_Schema = Annotated[dict[str, Any], AfterValidator(_whole)]
 _FieldName = Annotated[str, StringConstraints(min_length=1, max_length=64)]
 _DURATION = re.compile(r"([1-9][0-9]{0,4})([mhd])")
 _SECONDS = {"m": 60, "h": 3_600, "d": 86_400}
@@ -141,7 +153,10 @@ class Confidence(RequestModel):
 
 
 class Step(RequestModel):
-    """From a certainty of ``at`` on, ``rate`` of the answers are checked."""
+    """From a lower bound of agreement of ``at`` on, ``rate`` of the answers are checked.
+
+    It is Wilson's bound of the window's mean; below the first step all answers are checked.
+    """
 
     at: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False, strict=True)]
     rate: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False, strict=True)]
@@ -153,7 +168,7 @@ class Sampling(RequestModel):
     Attributes:
         decay: how the share falls as certainty grows.
         k: how fast ``exponential`` falls.
-        steps: the table of ``step``: certainties that grow, shares that fall.
+        steps: the table of ``step``: bounds that grow, shares that fall.
         min_floor: the least share.
     """
 
@@ -204,8 +219,8 @@ class PutApprenticeTaskRequest(RequestModel):
     """
 
     description: Description
-    input_schema: dict[str, Any]
-    output_schema: dict[str, Any]
+    input_schema: _Schema
+    output_schema: _Schema
     system_prompt: _Prompt
     prompt_template: _Prompt
     remote: RemoteModels
@@ -222,6 +237,12 @@ class PutApprenticeTaskRequest(RequestModel):
         require_trainable(self.training, self.local)
         asked = _properties(self.input_schema, "inputSchema")
         answered = _properties(self.output_schema, "outputSchema")
+        unplaceable = sorted(name for name in asked if VARIABLE_NAME.fullmatch(name) is None)
+        if unplaceable:
+            raise ValueError(
+                "inputSchema: properties named by up to 64 letters, digits and _, with no digit "
+                f"first, as they have places in prompts, not {unplaceable[0][:100]!r}"
+            )
         if set(names_in(self.prompt_template)) != asked:
             raise ValueError(
                 "promptTemplate: a place {{name}} for each property of inputSchema, and no other: "

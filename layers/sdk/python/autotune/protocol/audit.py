@@ -1,6 +1,6 @@
 """The audit log on the wire: what was called and what was decided, never any text of it."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
 
@@ -9,7 +9,8 @@ from autotune.protocol.completions import DecidedBy, ReasonCode, VerdictState
 from autotune.protocol.types import Generation, ResponseModel, Timestamp
 
 AuditAction = Annotated[str, StringConstraints(pattern=r"^[a-z_]{1,64}$")]
-"""Word for what was done: an ``operationId`` of the OpenAPI document, or ``decide_completions``."""
+"""Word for what was done: an ``operationId`` of the OpenAPI document, ``decide_completions``, or
+the type of an event with ``_`` in place of its points, such as ``budget_warning``."""
 
 
 class AuditedCall(ResponseModel):
@@ -73,7 +74,27 @@ class AuditedDecision(ResponseModel):
     verdicts: list[DecidedCompletions]
 
 
-AuditEntry = Annotated[AuditedCall | AuditedDecision, Field(discriminator="kind")]
+class AuditedEvent(ResponseModel):
+    """What happened without a call: a budget is short, a small model serves, or it no longer may.
+
+    It is the event that webhooks get; ``time`` is when it happened.
+
+    Attributes:
+        action: ``budget_warning``, ``budget_exhausted``, ``model_promoted`` or
+            ``apprentice_alarm``.
+        event_id: what webhooks have as ``webhook-id``.
+        data: what webhooks have as ``data``, without names.
+    """
+
+    id: str
+    time: Timestamp
+    kind: Literal["event"] = "event"
+    action: AuditAction
+    event_id: str
+    data: dict[str, Any]
+
+
+AuditEntry = Annotated[AuditedCall | AuditedDecision | AuditedEvent, Field(discriminator="kind")]
 
 
 class AuditEntryList(ResponseModel):

@@ -46,6 +46,7 @@ IdKind = Literal[
     "igu",
     "apt",
     "apr",
+    "exm",
 ]
 
 ID_BODY = r"[0-9a-v]{26}"

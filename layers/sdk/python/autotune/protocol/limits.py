@@ -508,11 +508,14 @@ examples are grouped."""
 MAX_APPRENTICE_INPUT_BYTES, MAX_APPRENTICE_OUTPUT_BYTES = 100_000, 100_000
 """Largest input of a run as compact JSON, and largest answer of a version that is kept."""
 
+MAX_IMPORTED_EXAMPLES, MAX_EXAMPLES_AT_ONCE = 100_000, 1_000
+"""Most imported examples of one definition of such a task, and most in one request."""
+
 MAX_APPRENTICE_WAIT_SECONDS = 25
 """Longest ``?wait=`` for a run: below the 30 s after which API Gateway answers 503 by itself."""
 
 APPRENTICE_RUN_SECONDS = 900
 """After so long a run that was not answered has failed."""
 
-MAX_APPRENTICE_REPORT_DAYS = 90
-"""Most days of a report of such a task."""
+MAX_APPRENTICE_REPORT_DAYS, MAX_SENT_REPORT_BYTES = 90, 200_000
+"""Most days of a report of such a task, and largest one that webhooks get."""

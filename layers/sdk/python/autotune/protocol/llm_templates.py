@@ -7,7 +7,10 @@ in proportion to the text, whatever that says.
 import re
 from collections.abc import Mapping
 
-PLACE = re.compile(r"\{\{[ \t]{0,8}([A-Za-z_][A-Za-z0-9_]{0,63})[ \t]{0,8}\}\}")
+_NAME = r"[A-Za-z_][A-Za-z0-9_]{0,63}"
+PLACE = re.compile(rf"\{{\{{[ \t]{{0,8}}({_NAME})[ \t]{{0,8}}\}}\}}")
+VARIABLE_NAME = re.compile(_NAME)
+"""What a variable may be called, as a whole."""
 
 
 class MissingVariableError(Exception):

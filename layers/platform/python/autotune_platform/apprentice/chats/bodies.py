@@ -12,7 +12,7 @@ from autotune_platform.apprentice.chats.parameters import require_nothing_else
 from autotune_platform.ledger.compatible.chat_bodies import parsed, refused
 from autotune_platform.runtime.bounded_json import parse_strictly
 
-_INSTRUCTIONS: Final = frozenset({"system", "developer"})
+_INSTRUCTIONS: Final = ("system", "developer")
 _LENGTHS: Final = ("max_completion_tokens", "max_tokens")
 _SAYS_HOW_A_STREAM_ENDS: Final = "include_usage"
 _OBFUSCATES: Final = "include_obfuscation"

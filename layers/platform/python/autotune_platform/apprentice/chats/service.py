@@ -18,8 +18,9 @@ from autotune_platform.apprentice.configuration.repository import TaskRepository
 from autotune_platform.apprentice.routing import Refusal
 from autotune_platform.apprentice.runs.models import Run
 from autotune_platform.apprentice.runs.reading import RunAnswers
-from autotune_platform.apprentice.runs.starting import RunStarting, Started
+from autotune_platform.apprentice.runs.starting import WORKER_SECONDS, RunStarting, Started
 from autotune_platform.apprentice.standing import Standing, Standings
+from autotune_platform.budgets.waiting import Work
 from autotune_platform.ledger.compatible.chat_bodies import refused
 from autotune_platform.ledger.compatible.chat_headers import DECK_HEADER, LABELS_HEADER
 from autotune_platform.ledger.compatible.chat_places import ChatPlaces
@@ -90,7 +91,8 @@ class TaskChats:
         value = input_of(asked, standing.document)
         began_at = self.clock.now()
         key = None if idempotency_key is None else _KEY + idempotency_key
-        with self.places.place(caller, seconds_left()):
+        work = Work(WORKER_SECONDS)
+        with self.places.place(caller, seconds_left(), work=work):
             seconds = int(min(MAX_APPRENTICE_WAIT_SECONDS, seconds_left()))
             if seconds < 1:
                 raise UnavailableError("there is no time left to wait", retry_after_seconds=1)
@@ -100,6 +102,7 @@ class TaskChats:
                 )
             except InvalidRequestError as error:
                 raise _of_message(error, asked) from error
+            work.goes_on = started.goes_on
         run = started.run
         if not run.has_ended:
             raise RunGoesOnAloneError(run.id) if key is None else RunGoesOnError(run.id)

@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
+from autotune_platform.apprentice.configuration.models import ApprenticeTask
+from autotune_platform.storage.counting import Check
 from autotune_platform.storage.table import Item
 
 TASK = "task#"
@@ -30,11 +32,27 @@ def configuration_key(version: int) -> str:
     return f"{CONFIGURATION}{version:06d}"
 
 
+def unchanged(table: str, task: ApprenticeTask) -> Check:
+    """Return the check that a task is not being deleted, and that its rules are as they were.
+
+    Of whoever writes about a deleted task, nothing would ever be erased.
+    """
+    return Check(
+        table=table,
+        pk=tasks_of(task.organization_id),
+        sk=TASK + task.name,
+        only_if={"id": task.id, "state": "kept", "version": task.version},
+    )
+
+
 def item_of(model: BaseModel, *, pk: str, sk: str) -> Item:
     """Return the item that stores a model; callers' JSON is kept as text, which loses no digit."""
     attributes = model.model_dump(mode="json")
     if _DOCUMENT in attributes:
-        attributes[_DOCUMENT] = json.dumps(attributes[_DOCUMENT], separators=(",", ":"))
+        # As it is: an escape would take three times the bytes of the longest prompts' characters.
+        attributes[_DOCUMENT] = json.dumps(
+            attributes[_DOCUMENT], separators=(",", ":"), ensure_ascii=False
+        )
     return {"pk": pk, "sk": sk, **attributes}
 
 

@@ -1,7 +1,7 @@
 """Setting, reading and deleting tasks of the apprentice."""
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
 from autotune.protocol.apprentice_definition import definition_hash
@@ -51,8 +51,11 @@ _ATTEMPTS = 8
 class TaskRemains(Protocol):
     """What is kept of a task beside its configurations."""
 
-    def erase(self, task_id: str) -> None:
-        """Erase all of it; a repeat goes on with it.
+    def erase(self, task_id: str, *, has_time: Callable[[], bool] = lambda: True) -> bool:
+        """Erase all of it, and return whether nothing is left; a repeat goes on with it.
+
+        Args:
+            has_time: whether there is time for some hundreds of items more.
 
         Raises:
             UnavailableError: the table kept something.
@@ -156,8 +159,8 @@ class TaskConfigurations:
         task = self.require(caller, name)
         return self.repository.configurations(task.id, limit=limit, next_token=next_token)
 
-    def delete(self, caller: Caller, name: str) -> None:
-        """Delete a task with all that is kept of it.
+    def delete(self, caller: Caller, name: str) -> str:
+        """Delete a task with all that is kept of it; return its id.
 
         What is killed in between leaves a task that is being deleted: nobody sees it, and the next
         request that names it, to delete or to set it, goes on.
@@ -172,7 +175,7 @@ class TaskConfigurations:
                 raise NotFoundError(f"no task {name}")
             if task.state == "deleting" or self.repository.mark(task, self.clock.now()):
                 self._erase(task)
-                return
+                return task.id
         raise UnavailableError("others are changing this task", retry_after_seconds=1)
 
     def _erase(self, task: ApprenticeTask) -> None:

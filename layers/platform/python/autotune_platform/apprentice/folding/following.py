@@ -45,8 +45,8 @@ class RunFollowing:
         """
         runs = [run_from(change.new) for change in changes]
         checked = {run.id for run in runs if run.check in CHECKS_ENDED}
-        due = (run.id for run in runs if run.check == "due" and run.id not in checked)
-        self.queue.send_many(dict.fromkeys(due))
+        due = (run for run in runs if run.check == "due" and run.id not in checked)
+        self.queue.send_many(due)
         self.folding.count(runs)
 
 

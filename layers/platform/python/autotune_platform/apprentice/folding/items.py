@@ -13,21 +13,16 @@ from autotune_platform.storage.item_format import moment
 
 DUE_RUNS_INDEX = "dueRuns"
 EVIDENCE = "evidence#"
-EXAMPLES = "examples#"
 DAY = "day#"
 VERSION = "version#"
 
-EXAMPLES_COUNTED = "examples"
+PAID_COUNTED = "paid"
+"""How many answers were paid for, beside examples: some are imported, and some deleted."""
 
 
 def evidence_key(version: int) -> str:
     """Return the sort key of a version's evidence; such keys sort as the numbers do."""
     return f"{EVIDENCE}{version:06d}"
-
-
-def examples_key(definition_hash: str) -> str:
-    """Return the sort key of the number of a definition's examples."""
-    return EXAMPLES + definition_hash
 
 
 def day_key(day: str) -> str:

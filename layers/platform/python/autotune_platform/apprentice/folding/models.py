@@ -89,13 +89,13 @@ class VersionDay:
     """Drawn pairs of a version's runs of a day, and the sum of their scores in millionths.
 
     ``bound`` is the one of its agreement that was known last on that day, in millionths. ``missed``
-    has how often a field differed, by its name.
+    has how often a field differed, by its place in ``matchFields``.
     """
 
     pairs: int = 0
     agreement: int = 0
     bound: int | None = None
-    missed: Mapping[str, int] = field(default_factory=dict)
+    missed: Mapping[int, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -152,8 +152,10 @@ class DayCounts:
         return cls(**{**numbers, "day": day, "versions": versions})
 
 
-def _missed(item: Mapping[str, Any], version: str) -> dict[str, int]:
+def _missed(item: Mapping[str, Any], version: str) -> dict[int, int]:
     start = f"missed#{version}#"
     return {
-        name.removeprefix(start): count for name, count in item.items() if name.startswith(start)
+        int(name.removeprefix(start)): count
+        for name, count in item.items()
+        if name.startswith(start)
     }

@@ -1,23 +1,28 @@
 """Where evidence, pairs and counts are stored."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 from uuid import uuid4
 
-from autotune_platform.apprentice.configuration.items import TASK, tasks_of
+from autotune_platform.apprentice.configuration.items import TASK, unchanged
 from autotune_platform.apprentice.configuration.models import ApprenticeTask
+from autotune_platform.apprentice.examples.items import (
+    EXAMPLES_COUNTED,
+    counts_key,
+    stored_count,
+)
+from autotune_platform.apprentice.examples.models import Selection
 from autotune_platform.apprentice.folding.items import (
     DAY,
     DUE_RUNS_INDEX,
     EVIDENCE,
-    EXAMPLES_COUNTED,
+    PAID_COUNTED,
     VERSION,
     day_key,
     entry_key,
     evidence_key,
-    examples_key,
     pair_key,
     pairs_of,
 )
@@ -37,6 +42,8 @@ from autotune_platform.webhooks.outbox import outbox_addition
 
 OPEN_SHARDS = 4
 """Over how many partitions of the index open entries are spread; it may be raised."""
+
+_ERASED_AT_ONCE = 500
 
 _NOT_LISTED = {"input", "local_output", "shadow_output"}
 _STANDING = ("state", "check")
@@ -99,21 +106,8 @@ class EvidenceRepository:
         return self._table.write_together(writes, token=uuid4().hex)
 
     def kept(self, task: ApprenticeTask) -> Check:
-        """Return the check that a task is not being deleted, and that its rules are as they were.
-
-        Of whoever writes about a deleted task, nothing would ever be erased.
-        """
-        standing: dict[str, int | str | bool | None] = {
-            "id": task.id,
-            "state": "kept",
-            "version": task.version,
-        }
-        return Check(
-            table=self._table.name,
-            pk=tasks_of(task.organization_id),
-            sk=TASK + task.name,
-            only_if=standing,
-        )
+        """Return the check that a task is kept, and that its rules are as they were."""
+        return unchanged(self._table.name, task)
 
     def entry(self, run: Run, *, before: Mapping[str, object], counted: Item) -> Addition:
         """Return what lists a run, and says what was counted of it.
@@ -200,13 +194,21 @@ class EvidenceRepository:
             changes={"organization_id": task.organization_id, **known},
         )
 
-    def examples(self, task: ApprenticeTask, definition_hash: str, by: Costs) -> Addition:
-        """Return what adds to the number of a definition's examples, and to what they cost."""
+    def examples(
+        self, task: ApprenticeTask, definition_hash: str, by: Costs, stored: Mapping[Selection, int]
+    ) -> Addition:
+        """Return what adds to the number of a definition's examples, and to what they cost.
+
+        Args:
+            stored: how many there are more of each selection.
+        """
+        counted = {stored_count(selection): count for selection, count in stored.items()}
+        paid = {PAID_COUNTED: by.count, "cost": by.total, "squares": by.squares}
         return Addition(
             table=self._table.name,
             pk=task.id,
-            sk=examples_key(definition_hash),
-            numbers={EXAMPLES_COUNTED: by.count, "cost": by.total, "squares": by.squares},
+            sk=counts_key(definition_hash),
+            numbers={EXAMPLES_COUNTED: by.count, **paid, **counted},
             changes={"organization_id": task.organization_id},
         )
 
@@ -255,7 +257,7 @@ class EvidenceRepository:
 
     def examples_of(self, task_id: str, definition_hash: str) -> int:
         """Return how many examples there are of a definition."""
-        item = self._table.get(task_id, examples_key(definition_hash)) or {}
+        item = self._table.get(task_id, counts_key(definition_hash)) or {}
         return int(item.get(EXAMPLES_COUNTED, 0))
 
     def due(self, before: datetime, *, limit: int) -> Iterator[OpenEntry]:
@@ -292,8 +294,14 @@ class EvidenceRepository:
         """
         self._table.delete_many((run.id, RUN) for run in runs)
 
-    def erase(self, task_id: str) -> None:
+    def erase(self, task_id: str, *, has_time: Callable[[], bool] = lambda: True) -> bool:
         """Erase all that is kept of a task but its configurations; a repeat goes on with it.
+
+        Args:
+            has_time: whether there is time for some hundreds of items more.
+
+        Returns:
+            Whether nothing is left.
 
         Raises:
             UnavailableError: the table kept something.
@@ -301,22 +309,32 @@ class EvidenceRepository:
         about = self.about(task_id)
         for item in about:
             if item["sk"].startswith(EVIDENCE):
-                of_version = pairs_of(task_id, item["version"])
-                self._table.delete_many(self._keys(of_version))
+                pairs = pairs_of(task_id, item["version"])
+                if not self._erase_entries(pairs, has_time, with_runs=False):
+                    return False
         for day in self._table.items(task_id, starting=DAY, attributes=("pk", "sk")):
-            self._erase_runs(runs_of(task_id, day["sk"].removeprefix(DAY)))
+            runs = runs_of(task_id, day["sk"].removeprefix(DAY))
+            if not self._erase_entries(runs, has_time, with_runs=True):
+                return False
             self._table.delete(day["pk"], day["sk"])
         self._table.delete_many((item["pk"], item["sk"]) for item in about)
+        return True
 
-    def _erase_runs(self, of_day: str) -> None:
-        """Erase runs, and then what leads to them: a role may not do both in one request."""
-        for page in self._table.pages(of_day, attributes=("pk", "sk", "id")):
-            self._table.delete_many((entry["id"], RUN) for entry in page.items)
+    def _erase_entries(
+        self, partition: str, has_time: Callable[[], bool], *, with_runs: bool
+    ) -> bool:
+        """Erase a partition, each run before what leads to it; return False where time was over.
+
+        A role may not erase both in one request.
+        """
+        attributes = ("pk", "sk", "id") if with_runs else ("pk", "sk")
+        for page in self._table.pages(partition, attributes=attributes, limit=_ERASED_AT_ONCE):
+            if not has_time():
+                return False
+            if with_runs:
+                self._table.delete_many((entry["id"], RUN) for entry in page.items)
             self._table.delete_many((entry["pk"], entry["sk"]) for entry in page.items)
-
-    def _keys(self, partition: str) -> Iterator[Key]:
-        for item in self._table.items(partition, attributes=("pk", "sk")):
-            yield item["pk"], item["sk"]
+        return True
 
 
 def counted_of(entry: Mapping[str, object]) -> dict[str, object]:

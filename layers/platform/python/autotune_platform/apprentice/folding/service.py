@@ -1,7 +1,7 @@
 """Counts runs, and folds what they show into evidence: each once, in one transaction.
 
 The transaction has the entry of each run in the list of its day, the counts of the day, the pairs
-at their places, the evidence of their versions, the number of examples, and what is to be
+at their places, the evidence of their versions, examples with their number, and what is to be
 published. An entry says what was counted of its run; evidence has a revision. Both are required to
 be as they were read. So records of the stream that come twice, late or out of order change nothing
 twice, and whoever is killed leaves all of it to be done, or nothing.
@@ -11,6 +11,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from autotune_platform.apprentice.evidence import UnusableEvidenceError
+from autotune_platform.apprentice.examples.models import Example, Selection, example_of
+from autotune_platform.apprentice.examples.repository import ExampleRepository
 from autotune_platform.apprentice.folding.advancing import Advance, rebuilt, written
 from autotune_platform.apprentice.folding.events import alarm_raised, model_promoted
 from autotune_platform.apprentice.folding.known_tasks import KnownTask, KnownTasks
@@ -26,6 +28,7 @@ from autotune_platform.apprentice.folding.tallies import (
 )
 from autotune_platform.apprentice.pairs import Pair
 from autotune_platform.apprentice.phases import Stage
+from autotune_platform.apprentice.routing import Remote
 from autotune_platform.apprentice.runs.models import Run
 from autotune_platform.apprentice.savings import Costs
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
@@ -37,7 +40,13 @@ from autotune_platform.storage.item_format import Item
 
 _ATTEMPTS = 12
 MOST_WRITES = 80
-"""Of a transaction's hundred, without events: an alarm takes more pairs than fit."""
+"""Of a transaction's hundred, without events: an alarm takes more pairs than fit.
+
+A run with a pair that is an example takes three.
+"""
+
+MOST_VERSIONS = 4
+"""Of a transaction: an expression has 4 KB, and a day's counts one number a version's field."""
 
 
 @part
@@ -45,6 +54,7 @@ class RunFolding:
     """Counts runs and folds their pairs."""
 
     repository: EvidenceRepository
+    examples: ExampleRepository
     tasks: KnownTasks
     tails: Tails
     clock: Clock = SYSTEM_CLOCK
@@ -97,6 +107,7 @@ class RunFolding:
 
     def _count(self, organization_id: str, name: str, task_id: str, runs: Sequence[Run]) -> None:
         wanted = {pair.version for run in runs for pair in run.pairs}
+        examples = {run.id: example_of(run) for run in runs if run.remote is Remote.ANSWERED}
         for _ in BUSY.attempts(_ATTEMPTS):
             known = self.tasks.get(organization_id, name, task_id, versions=wanted)
             if known is None:
@@ -105,16 +116,21 @@ class RunFolding:
                 return
             entries = self.repository.entries(runs)
             due = [run for run in runs if _is_news(run, entries.get(run.id, {}))]
-            if not due or self._is_counted(known, due, entries):
+            if not due or self._is_counted(known, due, entries, examples):
                 return
         raise UnavailableError("others count runs of the same task", retry_after_seconds=1)
 
     def _is_counted(
-        self, known: KnownTask, runs: Sequence[Run], entries: Mapping[str, Item]
+        self,
+        known: KnownTask,
+        runs: Sequence[Run],
+        entries: Mapping[str, Item],
+        made: Mapping[str, Example],
     ) -> bool:
         """Write all that runs add; return False where something was not as it was read."""
         days: dict[str, Counter[str]] = defaultdict(Counter)
         examples: dict[str, Costs] = defaultdict(Costs)
+        stored: dict[str, Counter[Selection]] = defaultdict(Counter)
         writes: list[Addition | Check] = [self.repository.kept(known.task)]
         news: list[tuple[Run, Sequence[int]]] = []
         for run in runs:
@@ -123,6 +139,8 @@ class RunFolding:
             days[run.day] += of_run(run, counted)
             if is_new_example(run, counted):
                 examples[run.definition_hash] += Costs.of(run.cost_nano_usd)
+                stored[run.definition_hash][made[run.id].selection] += 1
+                writes.append(self.examples.addition(made[run.id]))
             writes.append(self.repository.entry(run, before=entry, counted=entry_of(run)))
             news.append((run, [len(run.pairs) - len(new_pairs(run, counted)), len(run.pairs)]))
         folded, advances = self._fold(known, news)
@@ -134,7 +152,8 @@ class RunFolding:
             }
             writes.append(self.repository.counts(known.task, day, tally, bounds=bounds))
         for definition_hash, by in examples.items():
-            writes.append(self.repository.examples(known.task, definition_hash, by))
+            more = stored[definition_hash]
+            writes.append(self.repository.examples(known.task, definition_hash, by, more))
         if self.repository.write([*writes, *folded]) is not None:
             return False
         for number, advance in advances.items():
@@ -267,13 +286,15 @@ def _portions(runs: Sequence[Run]) -> Iterator[list[Run]]:
     writes = 0
     shared: set[str | int] = set()
     for run in runs:
-        own = 1 + len(run.pairs)
+        own = 1 + len(run.pairs) + (run.remote is Remote.ANSWERED)
         parts: set[str | int] = {
             run.day,
             run.definition_hash,
             *(pair.version for pair in run.pairs),
         }
-        if some and writes + own + len(shared | parts) > MOST_WRITES:
+        versions = sum(isinstance(one, int) for one in shared | parts)
+        is_full = writes + own + len(shared | parts) > MOST_WRITES or versions > MOST_VERSIONS
+        if some and is_full:
             yield some
             some, writes, shared = [], 0, set()
         some.append(run)

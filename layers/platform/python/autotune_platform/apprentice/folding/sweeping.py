@@ -8,19 +8,27 @@ up, is found here.
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
+from aws_lambda_powertools import Logger
+
 from autotune_platform.apprentice.configuration.repository import TaskRepository
+from autotune_platform.apprentice.configuration.service import TaskRemains
 from autotune_platform.apprentice.folding.repository import EvidenceRepository, OpenEntry
 from autotune_platform.apprentice.folding.service import RunFolding
 from autotune_platform.apprentice.routing import Refusal, Remote
 from autotune_platform.apprentice.runs.handing_over import RunQueue
 from autotune_platform.apprentice.runs.models import Run, RunFault
 from autotune_platform.apprentice.runs.repository import RunRepository
+from autotune_platform.runtime.clients import REFUSALS
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
+from autotune_platform.runtime.errors import AutotuneError
 from autotune_platform.runtime.parts import part
+
+logger = Logger()
 
 PATIENCE = timedelta(minutes=5)
 """So long after its deadline a run is left to its worker, and to whoever settles lost calls."""
 CHECKED_AGAIN = timedelta(minutes=15)
+FAILED_AGAIN = timedelta(minutes=15)
 CHECKED_WITHIN = timedelta(days=1)
 """An answer that was not checked by then is not checked any more."""
 
@@ -34,6 +42,7 @@ class RunSweeping:
     """Looks after open runs, and after tasks whose deletion was cut off."""
 
     repository: EvidenceRepository
+    remains: TaskRemains
     tasks: TaskRepository
     runs: RunRepository
     folding: RunFolding
@@ -43,26 +52,46 @@ class RunSweeping:
     def sweep(self, *, has_time: HasTime) -> int:
         """Look at what is due, as far as there is time; return at how many.
 
+        Runs come first, and deletions take what is left of the time: a task may have millions of
+        runs. What fails is looked at again later, and holds up nothing that is due behind it.
+
         Raises:
-            UnavailableError: the table is busy; the next sweep goes on.
+            Exception: the first one of what failed, once all else was looked at.
         """
         now = self.clock.now()
-        looked = 0
+        looked, deletions, failed = 0, [], None
         for entry in self.repository.due(now - PATIENCE, limit=MOST_OF_A_SHARD):
             if not has_time():
                 break
             looked += 1
             if entry.run_id is None:
-                self._erase(entry)
-            else:
+                deletions.append(entry)
+                continue
+            try:
                 self._look(entry, entry.run_id, now)
+            except Exception as error:  # noqa: BLE001 - whatever one run does, others are swept
+                failed = failed or error
+                self._put_off(entry, now)
+        for entry in deletions:
+            if has_time():
+                self._erase(entry, has_time)
+        if failed is not None:
+            raise failed
         return looked
 
-    def _erase(self, entry: OpenEntry) -> None:
+    def _put_off(self, entry: OpenEntry, now: datetime) -> None:
+        """Have an entry that failed looked at later, behind others."""
+        logger.exception("a run was not swept", run_id=entry.run_id)
+        try:
+            self.repository.open_until(entry, now + FAILED_AGAIN)
+        except (*REFUSALS, AutotuneError):
+            logger.exception("a run was not put off", run_id=entry.run_id)
+
+    def _erase(self, entry: OpenEntry, has_time: HasTime) -> None:
         """Go on with deleting a task."""
         task = self.tasks.find_at(entry.key)
-        if task is not None and task.state == "deleting":
-            self.repository.erase(task.id)
+        is_marked = task is not None and task.state == "deleting"
+        if task is not None and is_marked and self.remains.erase(task.id, has_time=has_time):
             self.tasks.erase(task)
 
     def _look(self, entry: OpenEntry, run_id: str, now: datetime) -> None:
@@ -95,7 +124,7 @@ class RunSweeping:
     def _check_again(self, entry: OpenEntry, run: Run, now: datetime) -> None:
         if run.ended_at is not None and now - run.ended_at < CHECKED_WITHIN:
             self.folding.count([run])  # the record of its end may have been lost
-            self.queue.send(run.id)
+            self.queue.send(run)
             self.repository.open_until(entry, now + CHECKED_AGAIN)
             return
         given_up = run.model_copy(update={"check": "failed"})

@@ -41,7 +41,7 @@ def of_run(run: Run, counted: Counted) -> Counter[str]:
         if pair.is_drawn:
             tally[f"pairs#{pair.version}"] += 1
             tally[f"agreement#{pair.version}"] += round(pair.score * AGREEMENT_UNITS)
-            tally.update(f"missed#{pair.version}#{name}" for name in pair.missed)
+            tally.update(f"missed#{pair.version}#{place}" for place in pair.missed)
     tally["examples"] += is_new_example(run, counted)
     tally[f"cost_{_cost_of(run)}"] += run.cost_nano_usd - counted.get("cost_nano_usd", 0)
     return tally

@@ -21,6 +21,7 @@ def alerts(task: KnownTask, spend: TaskSpend, today: DayCounts) -> list[wire.App
         *(_of_budget(use) for use in spend.uses if _is_near(use)),
         *_of_runs(today),
         *_of_windows(task),
+        *_of_graduation(task),
     ]
 
 
@@ -59,6 +60,12 @@ def _of_budget(use: PeriodUse) -> wire.ApprenticeAlert:
 
 
 def _of_runs(today: DayCounts) -> Iterator[wire.ApprenticeAlert]:
+    if today.refused:
+        said = f"{today.refused} of today's runs were refused, as the budget had no room for them"
+        yield _alert("refused", None, said)
+    if today.failed:
+        said = f"{today.failed} of today's runs failed: whoever was asked did not answer"
+        yield _alert("failed", None, said)
     if today.unmonitored:
         said = "answered by the small model alone, as the budget had no room to ask the paid one"
         runs = _of_today(today.unmonitored, "run")
@@ -87,6 +94,13 @@ def _of_windows(task: KnownTask) -> Iterator[wire.ApprenticeAlert]:
             yield _alert("shift", number, f"version {number} agrees less, all of a sudden")
         elif one.window.has_drift:
             yield _alert("drift", number, f"version {number} agrees less and less")
+
+
+def _of_graduation(task: KnownTask) -> Iterator[wire.ApprenticeAlert]:
+    number = task.derived.candidate
+    if task.derived.is_canary:
+        said = "answers a share of callers until somebody promotes it"
+        yield _alert("graduated", number, f"version {number} has graduated: it {said}")
 
 
 def _alert(

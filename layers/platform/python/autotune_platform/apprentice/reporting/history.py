@@ -71,8 +71,8 @@ def fields_on_wire(
     for number in versions:
         own = [one.versions[number] for one in days if number in one.versions]
         pairs = sum(one.pairs for one in own)
-        for name in names if pairs else ():
-            missed = sum(one.missed.get(name, 0) for one in own)
+        for place, name in enumerate(names if pairs else ()):
+            missed = sum(one.missed.get(place, 0) for one in own)
             found.append(
                 wire.ApprenticeFieldAgreement(
                     version=number, name=name, pairs=pairs, mean=1 - missed / pairs

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 from autotune_platform.apprentice.configuration.models import ConfiguredTask
 from autotune_platform.apprentice.evidence import Evidence, Rules
-from autotune_platform.apprentice.folding.items import EVIDENCE, EXAMPLES_COUNTED, examples_key
+from autotune_platform.apprentice.examples.items import counts_key
+from autotune_platform.apprentice.folding.items import EVIDENCE, PAID_COUNTED
 from autotune_platform.apprentice.folding.models import StoredEvidence
 from autotune_platform.apprentice.folding.settings import examples_needed
 from autotune_platform.apprentice.phases import Derived, Stage
@@ -74,13 +75,15 @@ class KnownTask:
     Attributes:
         derived: the phase, and which versions are asked.
         versions: by number, the latest first.
-        examples: the paid model's answers, with what they cost.
+        examples: of the present definition.
+        paid: the paid model's answers, with what they cost.
     """
 
     configured: ConfiguredTask
     derived: Derived
     versions: Mapping[int, VersionFigures]
-    examples: Costs
+    examples: int
+    paid: Costs
 
     @property
     def document(self) -> Mapping[str, Any]:
@@ -114,10 +117,11 @@ def known_task(configured: ConfiguredTask, about: list[Item], now: float) -> Kno
         number: VersionFigures(one, scores.get(number, {}) if one.is_refolded else {})
         for number, one in sorted(standing.versions.items(), reverse=True)
     }
-    return KnownTask(configured, standing.derived, versions, _examples(about, task.definition_hash))
+    paid = _paid(about, task.definition_hash)
+    return KnownTask(configured, standing.derived, versions, standing.examples, paid)
 
 
-def _examples(about: Iterable[Item], definition_hash: str) -> Costs:
-    key = examples_key(definition_hash)
+def _paid(about: Iterable[Item], definition_hash: str) -> Costs:
+    key = counts_key(definition_hash)
     item = next((one for one in about if one["sk"] == key), {})
-    return Costs(item.get(EXAMPLES_COUNTED, 0), item.get("cost", 0), item.get("squares", 0))
+    return Costs(item.get(PAID_COUNTED, 0), item.get("cost", 0), item.get("squares", 0))

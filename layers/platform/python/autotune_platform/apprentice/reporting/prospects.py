@@ -65,7 +65,7 @@ def estimate(task: KnownTask, days: Sequence[DayCounts], now: datetime) -> wire.
     one = None if derived.candidate is None else task.versions[derived.candidate]
     number = None if one is None else one.number
     at = pace(days, number, created_at=task.configured.task.created_at, now=now)
-    missing = max(0, task.examples_needed - task.examples.count)
+    missing = max(0, task.examples_needed - task.examples)
     if missing:
         return _of_examples(task, at, missing, now)
     if one is None:
@@ -84,7 +84,7 @@ def estimate(task: KnownTask, days: Sequence[DayCounts], now: datetime) -> wire.
 
 
 def _of_examples(task: KnownTask, at: Pace, missing: int, now: datetime) -> wire.ApprenticeEstimate:
-    call = task.examples.mean
+    call = task.paid.mean
     days = None if at.runs is None else missing / at.runs
     cost = None if call is None else round(missing * call)
     said = f"{missing} more answers of the paid model are needed before any version is asked"
@@ -118,7 +118,7 @@ def _of_games(
     pairs = [left.low, left.median, left.high]
     a_day = None if at.runs is None or at.share is None else at.runs * at.share
     days = [None if it is None or a_day is None else it / a_day for it in pairs]
-    call = task.examples.mean
+    call = task.paid.mean
     costs = [
         None if it is None or call is None or at.share is None else round(it / at.share * call)
         for it in pairs
@@ -168,7 +168,7 @@ def _estimate(
     cost_nano_usd: wire.ApprenticeRange | None = None,
     dates: wire.ApprenticeDates | None = None,
 ) -> wire.ApprenticeEstimate:
-    call = task.examples.mean
+    call = task.paid.mean
     scores = {} if observed is None else observed.scores
     return wire.ApprenticeEstimate(
         prospect=prospect,

@@ -62,7 +62,7 @@ class TaskReports:
             fields=fields_on_wire(
                 own, task.versions, task.document["evaluator"].get("matchFields") or []
             ),
-            savings=savings_on_wire(own, task.examples),
+            savings=savings_on_wire(own, task.paid),
         )
 
     def estimate(self, caller: Caller, name: str) -> wire.ApprenticeEstimate:
@@ -90,13 +90,13 @@ class TaskReports:
             serving=derived.serving,
             candidate=derived.candidate,
             is_canary=derived.is_canary,
-            examples=task.examples.count,
+            examples=task.examples,
             examples_needed=task.examples_needed,
             thresholds=thresholds(task),
             versions=[version_standing(one) for one in task.versions.values()],
             spend=spend_on_wire(spend),
             today=counts_on_wire(today),
-            savings=savings_on_wire(days, task.examples),
+            savings=savings_on_wire(days, task.paid),
             savings_days=SAVINGS_DAYS,
             alerts=alerts(task, spend, today),
         )

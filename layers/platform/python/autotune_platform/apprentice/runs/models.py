@@ -30,13 +30,14 @@ def _is_empty(value: object) -> bool:
 class RunPair(FrozenModel):
     """A comparison of a version's answer and the paid model's, without its place among others.
 
-    ``missed`` has the fields that differ where ``structured_match`` compares fields.
+    ``missed`` has the fields that differ where ``structured_match`` compares fields: their places
+    in ``matchFields``, from 0, since a day's counts have one for each field and version.
     """
 
     version: int
     score: float
     is_drawn: bool
-    missed: Annotated[tuple[str, ...], Field(exclude_if=_is_empty)] = ()
+    missed: Annotated[tuple[int, ...], Field(exclude_if=_is_empty)] = ()
 
 
 class RunFault(FrozenModel):
@@ -67,8 +68,9 @@ class Run(FrozenModel):
         created_by: the key that sent it.
         fingerprint: SHA-256 of its task and input, in hexadecimal digits.
         phase: by which rules it goes, 1 to 3; None until somebody works on it. From then on this
-            and the four below stay as they are, whatever becomes of the task.
+            and the five below stay as they are, whatever becomes of the task.
         is_drawn: whether chance drew it for a comparison.
+        sampling_rate: with which probability it would; None where no version was to be asked.
         in_canary: whether chance drew it for the canary.
         local_version: the version whose answer may go to the caller.
         shadow_version: one that is asked beside it.
@@ -100,6 +102,7 @@ class Run(FrozenModel):
     state: RunState = "pending"
     phase: int | None = None
     is_drawn: bool = False
+    sampling_rate: float | None = None
     in_canary: bool = False
     local_version: int | None = None
     shadow_version: int | None = None

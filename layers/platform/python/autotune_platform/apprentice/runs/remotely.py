@@ -39,6 +39,9 @@ AGAIN_AFTER: Final = frozenset({"rate_limited", "provider_error", "outcome_uncle
 UNREADABLE: Final = "output_unreadable"
 """The paid model's answer is no JSON object of the task's output schema."""
 
+MOST_PAUSE_SECONDS: Final = 10
+"""For longer no worker waits: there are few, and a provider may ask for minutes."""
+
 _PAUSES = RetryPolicy(first_seconds=1, longest_seconds=20)
 TO_BOOK_SECONDS: Final = 15
 """For storing and booking what was answered."""
@@ -114,7 +117,8 @@ class RemoteAsking:
                 return None
             asked_for = outcome.retry_after_seconds if isinstance(outcome, Refusal) else None
             pause = max(1, round(_PAUSES.pause(session.run.attempts)), asked_for or 0)
-            if session.seconds_left() < pause + primary["timeoutS"] + TO_BOOK_SECONDS:
+            needed = pause + primary["timeoutS"] + TO_BOOK_SECONDS
+            if pause > MOST_PAUSE_SECONDS or session.seconds_left() < needed:
                 return Later(pause)
             self.clock.sleep(pause)
 

@@ -1,6 +1,9 @@
 """Where runs are stored: each write is conditional on where the run stood."""
 
+import json
+from collections.abc import Iterable, Mapping
 from datetime import date
+from typing import Any
 from uuid import uuid4
 
 from autotune.protocol.ids import is_id
@@ -34,6 +37,11 @@ class RunRepository:
         """Return a run by its id, whoever's it is."""
         item = self._table.get(run_id, RUN)
         return run_from(item) if item else None
+
+    def inputs(self, run_ids: Iterable[str]) -> dict[str, Mapping[str, Any]]:
+        """Return what runs ask, by id, without those that are gone."""
+        found = self._table.get_many(((one, RUN) for one in run_ids), attributes=("input",))
+        return {pk: json.loads(item["input"]) for (pk, _), item in found.items()}
 
     def add(self, run: Run) -> bool:
         """Store a run, ended or not, in one call; return False where there is one of its id."""

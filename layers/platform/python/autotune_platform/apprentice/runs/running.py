@@ -217,11 +217,12 @@ class Runner:
         key = bytes.fromhex(standing.task.sampling_key)
         in_canary = derived.is_canary and is_drawn(Draw.CANARY, key, run.id, standing.canary_share)
         who = roles(derived, in_canary=in_canary)
+        rate = None if who.local is None else standing.rate(who.local)
         return run.model_copy(
             update={
                 "phase": int(who.phase),
-                "is_drawn": who.local is not None
-                and is_drawn(Draw.SAMPLE, key, run.id, standing.rate(who.local)),
+                "is_drawn": rate is not None and is_drawn(Draw.SAMPLE, key, run.id, rate),
+                "sampling_rate": rate,
                 "in_canary": in_canary,
                 "local_version": who.local,
                 "shadow_version": who.shadow,

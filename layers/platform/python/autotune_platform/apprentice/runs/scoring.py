@@ -71,13 +71,14 @@ def _score(
     return graders.score(caller_of(run), evaluator["graderId"], asked)
 
 
-def missed_fields(document: Mapping[str, Any], local: str, truth: str) -> list[str]:
-    """Return the fields that differ, of those that ``structured_match`` compares; else none."""
+def missed_fields(document: Mapping[str, Any], local: str, truth: str) -> list[int]:
+    """Return the places of fields that differ, of those that ``structured_match`` compares."""
     evaluator = document["evaluator"]
     if evaluator["type"] != "structured_match":
         return []
     match = StructuredMatch(evaluator["matchFields"], document["outputSchema"])
-    return [name for name, score in match.evaluate(local, truth).fields.items() if score < 1]
+    scores = match.evaluate(local, truth).fields.values()  # in the order of the fields
+    return [place for place, score in enumerate(scores) if score < 1]
 
 
 def score_of(document: Mapping[str, Any], local: str, truth: str) -> float | None:

@@ -92,10 +92,11 @@ class Session:
             unmonitored = run.unmonitored or decision.unmonitored
             changed = {"check": check, "pairs": pairs, "unmonitored": unmonitored}
             return run.model_copy(update=changed)
-        return run.model_copy(
-            update={**_end(decision), "pairs": pairs, "escalated": decision.escalated}
-            | {"ended_at": now}
-        )
+        changed = {**_end(decision), "pairs": pairs, "escalated": decision.escalated}
+        if decision.answers is Model.LOCAL and run.remote is not None:
+            # The caller waited for the check: whether there is room decided who was answered.
+            changed["check"] = "done" if run.remote is Remote.ANSWERED else "failed"
+        return run.model_copy(update={**changed, "ended_at": now})
 
     def answered_locally(self, now: datetime) -> Run:
         """Return a run whose version has answered, and which the paid model may be to check."""

@@ -33,11 +33,13 @@ class Started:
     Attributes:
         output: its answer, where the worker returned it.
         is_known: whether ``output`` says all; False where it is to be read.
+        goes_on: whether a worker that was waited for may be at it still.
     """
 
     run: Run
     output: Mapping[str, Any] | None = None
     is_known: bool = False
+    goes_on: bool = False
 
 
 @part
@@ -78,7 +80,7 @@ class RunStarting:
             return self._awaited(run, wait_seconds)
         if not self.runs.add(run) and (stored := self.runs.get(run.id)) is not None:
             return self._again(stored, run, 0)
-        self.queue.send(run.id)
+        self.queue.send(run)
         return Started(run)
 
     def _awaited(self, run: Run, seconds: int) -> Started:
@@ -91,10 +93,10 @@ class RunStarting:
         # It may be at it still, or was killed, also before it stored anything.
         self.runs.add(run)
         is_late = self.clock.monotonic() - began_at >= seconds
-        self.queue.send(run.id, delay_seconds=WORKER_SECONDS if is_late else 0)
+        self.queue.send(run, delay_seconds=WORKER_SECONDS if is_late else 0)
         found = self.runs.get(run.id) or run
         self._require_same(found, run)
-        return Started(found)
+        return Started(found, goes_on=is_late and not found.has_ended)
 
     def _again(self, before: Run, run: Run, wait_seconds: int) -> Started:
         """Answer a request that came before."""
@@ -102,7 +104,7 @@ class RunStarting:
         if before.has_ended:
             return Started(before)
         # Whoever stored it may have been killed before it was handed over.
-        self.queue.send(before.id)
+        self.queue.send(before)
         until = self.clock.monotonic() + wait_seconds
         found = before
         while not found.has_ended and self.clock.monotonic() < until:

@@ -76,7 +76,11 @@ def _error(run: Run) -> wire.ApprenticeRunError | None:
     if run.refusal is None:
         return None
     message = _MESSAGES[run.refusal]
-    fault = run.remote_fault
+    fault, budget = run.remote_fault, run.exhausted
+    if run.refusal is Refusal.BUDGET_EXHAUSTED and budget is not None:
+        whose = "the task's" if budget.scope == "apprentice_task" else "the organisation's"
+        until = f"{budget.resets_at:%Y-%m-%dT%H:%M:%SZ}"
+        message = f"{message}: {whose} of this {budget.period}, which is over at {until}"
     if run.refusal is Refusal.REMOTE_UNAVAILABLE and fault is not None:
         message = f"{message}: {fault.code}: {fault.message}"
     return wire.ApprenticeRunError(code=run.refusal.value, message=message)

@@ -35,7 +35,7 @@ class RunWork:
         )
         # Whoever waits for the run does not wait for these.
         if worked.run.pairs and self.runner.has_additional(worked.run):
-            self._send(worked.run.id)
+            self._send(worked.run)
         return worked
 
     def work_all(self, bodies: Mapping[str, str], *, seconds_left: Callable[[], float]) -> set[str]:
@@ -62,13 +62,13 @@ class RunWork:
         except NotFoundError:
             logger.info("the task of a run is gone", run_id=run_id)
 
-    def _send(self, run_id: str) -> None:
+    def _send(self, run: Run) -> None:
         try:
-            self.queue.send(run_id)
+            self.queue.send(run)
         except REFUSALS:
-            logger.exception("additional models are not asked", run_id=run_id)
+            logger.exception("additional models are not asked", run_id=run.id)
 
     def _looked_at_again(self, worked: Worked) -> Worked:
         if worked.again_in is not None:
-            self.queue.send(worked.run.id, delay_seconds=worked.again_in)
+            self.queue.send(worked.run, delay_seconds=worked.again_in)
         return worked

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from uuid import uuid4
 
-from autotune_platform.apprentice.configuration.items import TASK, model_from, tasks_of
+from autotune_platform.apprentice.configuration.items import model_from, unchanged
 from autotune_platform.apprentice.configuration.models import ApprenticeTask
 from autotune_platform.apprentice.folding.items import VERSION, evidence_key
 from autotune_platform.apprentice.folding.models import StoredEvidence
@@ -101,12 +101,7 @@ class VersionRepository:
         return StoredEvidence.model_validate(item) if item else None
 
     def _unchanged(self, task: ApprenticeTask) -> Check:
-        return Check(
-            table=self._table.name,
-            pk=tasks_of(task.organization_id),
-            sk=TASK + task.name,
-            only_if={"id": task.id, "state": "kept", "version": task.version},
-        )
+        return unchanged(self._table.name, task)
 
 
 def _once() -> str:

@@ -9,14 +9,8 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-MOST_MARKS_TOGETHER = 30
-"""Combining characters in a row that are put into their order: sorting takes time in proportion to
-their square. Unicode's Stream-Safe Text Format has no more of them
-(https://unicode.org/reports/tr15/#Stream_Safe_Text_Format)."""
+from autotune_platform.runtime.normal_texts import stream_safe
 
-_JOINER = "\N{COMBINING GRAPHEME JOINER}"
-# Characters that combine begin at U+0300, so that no others need be looked at one by one.
-_MAY_BE_MARKS = re.compile(f"[^\x00-\u02ff]{{{MOST_MARKS_TOGETHER + 1},}}+")
 _PLACEHOLDER = re.compile(r"\{\{([A-Za-z_][A-Za-z0-9_]{0,63})\}\}")
 
 
@@ -28,7 +22,7 @@ def normalized(prompt: str) -> str:
     combining characters in a row, so many at a time are put into their order. It takes time in
     proportion to the text, whatever stands in it.
     """
-    text = unicodedata.normalize("NFC", _stream_safe(prompt))
+    text = unicodedata.normalize("NFC", stream_safe(prompt))
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     lines = [line.rstrip() for line in text.split("\n")]
     first = next((place for place, line in enumerate(lines) if line), len(lines))
@@ -93,29 +87,6 @@ def literal_characters(prompt: str) -> int:
 def _segments(prompt: str) -> Sequence[str]:
     """Return what of a prompt is literal; it is the same one for all samples of an upload."""
     return _PLACEHOLDER.split(normalized(prompt))[::2]
-
-
-def _stream_safe(text: str) -> str:
-    """Return a text with a joiner behind so many combining characters in a row."""
-    return text if text.isascii() else _MAY_BE_MARKS.sub(_parted, text)
-
-
-def _parted(found: re.Match[str]) -> str:
-    parts: list[str] = []
-    together = 0
-    for character in found[0]:
-        together = together + 1 if _is_mark(character) else 0
-        if together > MOST_MARKS_TOGETHER:
-            parts.append(_JOINER)
-            together = 1
-        parts.append(character)
-    return "".join(parts)
-
-
-@lru_cache(maxsize=8_192)
-def _is_mark(character: str) -> bool:
-    """Return whether a character is put into order among others, once it is decomposed."""
-    return unicodedata.combining(unicodedata.normalize("NFD", character)[0]) != 0
 
 
 def _between(segments: Sequence[str], text: str) -> list[str] | None:

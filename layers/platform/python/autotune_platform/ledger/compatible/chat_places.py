@@ -6,7 +6,7 @@ from typing import Final
 
 from autotune.protocol.problems import LimitProblem
 from autotune_platform.access.models import Caller
-from autotune_platform.budgets.waiting import WaitingShares
+from autotune_platform.budgets.waiting import WaitingShares, Work
 from autotune_platform.runtime.errors import TooManyRequestsError
 from autotune_platform.runtime.parts import part
 
@@ -26,14 +26,15 @@ class ChatPlaces:
     functions: int | None = None
 
     @contextmanager
-    def place(self, caller: Caller, seconds: float) -> Iterator[None]:
+    def place(self, caller: Caller, seconds: float, *, work: Work | None = None) -> Iterator[None]:
         """Take a place for so long.
 
         Raises:
             TooManyRequestsError: as many of the organisation's wait as may.
         """
         most = self._most_at_once(caller)
-        with self.waiting.place(caller.organization_id, seconds, most=most) as has_place:
+        organization_id = caller.organization_id
+        with self.waiting.place(organization_id, seconds, most=most, work=work) as has_place:
             if not has_place:
                 raise TooManyRequestsError(
                     f"{most} chat completions of this organization are under way",

@@ -1,0 +1,64 @@
+"""How examples lie in the table ``apprentice``.
+
+``pk=apt_…#examples#<definition hash>#<00..0f>, sk=exm_…`` is an example without its texts: sixteen
+partitions, so that no one takes all writes. Texts of a run are where the run has them, in its item
+and in the ledger. ``pk=apt_…#imported#exm_…, sk=texts`` has those of an imported one.
+``pk=apt_…, sk=examples#<definition hash>`` counts them.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+from autotune_platform.apprentice.examples.models import Example, Selection
+from autotune_platform.storage.item_format import Item, moment
+from autotune_platform.storage.table import Key
+
+SHARDS = 16
+TEXTS = "texts"
+COUNTED = "examples#"
+EXAMPLES_COUNTED = "examples"
+_EXAMPLES = "#examples#"
+
+
+def shard_of(example_id: str) -> int:
+    """Return which partition an example is in."""
+    return hashlib.sha256(example_id.encode()).digest()[0] % SHARDS
+
+
+def examples_of(task_id: str, definition_hash: str, shard: int) -> str:
+    """Return a partition of a definition's examples."""
+    return f"{task_id}{_EXAMPLES}{definition_hash}#{shard:02x}"
+
+
+def example_key(task_id: str, definition_hash: str, example_id: str) -> Key:
+    """Return the key of an example."""
+    return examples_of(task_id, definition_hash, shard_of(example_id)), example_id
+
+
+def texts_key(task_id: str, example_id: str) -> Key:
+    """Return the key of an imported example's texts."""
+    return f"{task_id}#imported#{example_id}", TEXTS
+
+
+def counts_key(definition_hash: str) -> str:
+    """Return the sort key of the number of a definition's examples."""
+    return COUNTED + definition_hash
+
+
+def stored_count(selection: Selection) -> str:
+    """Return the attribute that counts the stored examples of a selection."""
+    return f"stored_{selection}"
+
+
+def attributes_of(example: Example) -> Item:
+    """Return what an example's item has beside its key; what is None is left out."""
+    attributes = example.model_dump(exclude_none=True)
+    return {**attributes, "at": moment(example.at)}
+
+
+def example_from(item: Mapping[str, Any]) -> Example:
+    """Return the example that an item stores."""
+    return Example.model_validate(
+        {name: item[name] for name in Example.model_fields if name in item}
+    )
