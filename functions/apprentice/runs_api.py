@@ -56,6 +56,7 @@ def start_apprentice_run(
             body.input,
             idempotency_key=idempotency_key,
             wait_seconds=int(seconds),
+            work=work,
         )
         work.goes_on = started.goes_on
     run = started.run

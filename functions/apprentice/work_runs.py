@@ -3,10 +3,12 @@
 It may be given a run any number of times.
 """
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
 from autotune_platform.apprentice.runs.models import Run
+from autotune_platform.budgets.waiting import Held
 from autotune_platform.runtime.environment import ApprenticeWorkEnvironment
 from autotune_platform.wiring.apprentice_runs import ApprenticeWorkParts
 
@@ -17,8 +19,16 @@ def parts() -> ApprenticeWorkParts:
     return ApprenticeWorkParts(ApprenticeWorkEnvironment.parse())
 
 
+def _give_back(place: Mapping[str, Any] | None) -> None:
+    if place is not None:
+        held = Held.model_validate(place["held"])
+        parts().held_places.release(held, waited_until=place["waited_until"])
+
+
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     """Work on an event's run, which is new; or on those of a queue's messages.
+
+    An event's run may come with the place of who waits for it.
 
     Returns:
         The run as it stands, with its ``output``; or the messages that go back to the queue.
@@ -29,7 +39,10 @@ def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
 
     work = parts().run_work
     if "run" in event:
-        worked = work.work_new(Run.model_validate(event["run"]), seconds_left=seconds_left)
+        try:
+            worked = work.work_new(Run.model_validate(event["run"]), seconds_left=seconds_left)
+        finally:
+            _give_back(event.get("place"))
         run = worked.run.model_dump(mode="json", exclude_none=True)
         return {"run": run, "output": worked.output}
     bodies = {record["messageId"]: record["body"] for record in event["Records"]}

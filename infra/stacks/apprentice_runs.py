@@ -9,7 +9,7 @@ from constructs import Construct
 
 from infra.constructs.service_function import ServiceFunction
 from infra.constructs.work_queue import DrainRate, WorkQueue
-from infra.stacks.domain_stack import GRADERS, MONEY, REQUESTS, DomainStack
+from infra.stacks.domain_stack import GRADERS, MONEY, REQUESTS, WAITING_REQUESTS, DomainStack
 from infra.stacks.http import HttpStack
 from infra.stacks.ledger import LedgerStack
 
@@ -112,6 +112,8 @@ class ApprenticeRuns(Construct):
         # A custom evaluator is a grader, asked within its limits.
         data.budgets.grant_write(function, "PutItem", "UpdateItem", keys=GRADERS)
         data.secrets_keys.grant_derive(worker, "grader")
+        # Whoever waited for a run that lasts longer keeps a place, which is given back here.
+        data.budgets.grant_write(function, "PutItem", keys=WAITING_REQUESTS)
         # Runs that another worker has, or whose next attempt has to wait, are looked at again.
         self.queue.grant_send(worker)
         self.queue.drain_into(worker)

@@ -222,6 +222,7 @@ EXPECTED = {
     | ASKS_MODELS
     | derive("Grader")
     | table("Budgets", "PutItem", "UpdateItem", keys="grd_*")
+    | table("Budgets", "PutItem", keys="waiting#*")
     | table("Apprentice", "GetItem", "Query", keys="apt_*")
     | table("Apprentice", "GetItem", keys="org_*#tasks")
     | table("Apprentice", "GetItem", "PutItem", "UpdateItem", keys="apr_*")

@@ -54,6 +54,7 @@ OF_APPRENTICE = (
         dynamodb:GetItem Budgets
         dynamodb:UpdateItem Budgets money#*
         dynamodb:PutItem Budgets grd_*
+        dynamodb:PutItem Budgets waiting#*
         dynamodb:UpdateItem Budgets grd_*
         kms:GenerateMac SecretsKeysGrader
         dynamodb:GetItem Ledger

@@ -71,6 +71,7 @@ EXPECTED = {
     "GET /api/v1/apprentice/tasks/<task_name>/versions": "O--O",
     "GET /api/v1/apprentice/tasks/<task_name>/versions/<version>": "O--O",
     "POST /api/v1/apprentice/tasks/<task_name>/versions/<version>/promote": "O--O",
+    "POST /api/v1/apprentice/tasks/<task_name>/versions/<version>/rollback": "O--O",
     "POST /api/v1/apprentice/tasks/<task_name>/versions/<version>/retire": "O--O",
     "POST /api/v1/apprentice/tasks/<task_name>/runs": "O--O",
     "GET /api/v1/apprentice/tasks/<task_name>/runs": "O--O",
@@ -421,6 +422,7 @@ NOT_READY = {
     # Its backend's versions are trained, and it has no evidence.
     "POST /api/v1/apprentice/tasks/<task_name>/versions": "conflict",
     "POST /api/v1/apprentice/tasks/<task_name>/versions/<version>/promote": "conflict",
+    "POST /api/v1/apprentice/tasks/<task_name>/versions/<version>/rollback": "conflict",
     # No grader of the deck is active.
     "POST /api/v1/decks/<deck_id>/task": "conflict",
     "POST /api/v1/decks/<deck_id>/graders/<deck_grader_id>/publish": "conflict",

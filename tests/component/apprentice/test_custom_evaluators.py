@@ -48,6 +48,7 @@ def test_a_builtin_grader_compares_with_the_paid_models_answer(runs: Runs) -> No
 
     assert [one.score for one in scored(runs, grader_id)] == [1]
     assert [one.score for one in scored(runs, grader_id, OTHER)] == [0]
+    assert [one.score for one in scored(runs, grader_id, f"```json\n{ANSWER}\n```")] == [1]
 
 
 def test_an_endpoint_is_asked_about_the_answer_with_the_other_as_reference(

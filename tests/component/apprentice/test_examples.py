@@ -7,7 +7,9 @@ import pytest
 
 from autotune_platform.apprentice.examples.items import SHARDS, examples_of
 from autotune_platform.apprentice.examples.repository import ExampleRepository
+from autotune_platform.apprentice.examples.texts import ExampleContents
 from autotune_platform.apprentice.routing import Local, Model, Remote
+from autotune_platform.apprentice.runs.repository import RunRepository
 from autotune_platform.storage.table import Table
 from tests.support.apprentice_folding import NOON, Apprentice
 from tests.support.kept import kept
@@ -143,3 +145,20 @@ def test_a_run_of_a_definition_before_is_an_example_of_that(apprentice):
     repository = ExampleRepository(Table("apprentice", apprentice.table._client))
     assert [one.run_id for one in repository.all_of(run.task_id, before)] == [run.id]
     assert repository.definitions(run.task_id) == [before]
+
+
+def test_an_answer_within_a_fence_is_an_example_as_the_object_that_it_is(apprentice):
+    apprentice.store([apprentice.answered(**PHASE_1)])
+    apprentice.follow()
+    [example] = stored(apprentice)
+
+    class Rows:
+        def texts_of(self, row_ids):
+            return dict.fromkeys(row_ids, '```json\n{"intent":"book"}\n```')
+
+    contents = ExampleContents(
+        examples=ExampleRepository(apprentice.table),
+        runs=RunRepository(apprentice.table),
+        answers=Rows(),
+    )
+    assert contents.of([example])[example.id].output == {"intent": "book"}

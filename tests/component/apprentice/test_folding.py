@@ -152,6 +152,22 @@ def test_whoever_counts_a_run_has_a_check_made_that_is_due(apprentice):
     assert [record["body"] for record in apprentice.platform.queued("runs")] == [due.id]
 
 
+def test_an_answer_whose_check_had_no_room_is_counted_as_unmonitored_once(apprentice):
+    run = apprentice.answered(
+        answers=Model.LOCAL, phase=3, remote=None, check="due", cost_nano_usd=0
+    )
+    known = apprentice.answered(answers=Model.LOCAL, phase=3, remote=None, unmonitored=True)
+    apprentice.store([run, known])
+    apprentice.follow()
+    assert counts(apprentice).unmonitored == 1
+    skipped = run.model_copy(update={"check": "skipped", "unmonitored": True})
+    assert apprentice.runs.change(run, skipped)
+    apprentice.follow()
+    apprentice.follow()
+    found = counts(apprentice)
+    assert (found.local, found.checks_skipped, found.unmonitored) == (2, 1, 2)
+
+
 def test_a_check_adds_to_what_a_run_showed_before(apprentice):
     run = apprentice.answered(1, check="due")
     apprentice.store([run])

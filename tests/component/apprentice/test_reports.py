@@ -97,6 +97,36 @@ def test_examples_that_are_missing_have_a_price_and_a_date(apprentice: Apprentic
     assert estimate["dates"]["median"] == (now() + timedelta(days=1)).date().isoformat()
 
 
+def test_runs_that_are_refused_bring_examples_no_nearer(apprentice: Apprentice) -> None:
+    refused = {"state": "refused", "refusal": Refusal.BUDGET_EXHAUSTED, "created_at": now()}
+    at_once = [apprentice.run(ended_at=now(), **refused) for _ in range(40)]
+    happened(apprentice, at_once)
+    estimate = read(apprentice, "estimate")
+    assert estimate["runsADay"] > 0
+    assert set(estimate["dates"].values()) == {None}
+    # One example in the task's first hour is 24 a day, however many runs were refused beside it.
+    happened(apprentice, examples(apprentice, 1))
+
+    estimate = read(apprentice, "estimate")
+    assert estimate["examplesMissing"] == 49
+    assert estimate["dates"]["median"] == (now() + timedelta(days=3)).date().isoformat()
+
+
+def test_runs_that_cost_nothing_are_no_part_of_the_money_until_graduation(
+    apprentice: Apprentice,
+) -> None:
+    apprentice.add_version(1)
+    happened(apprentice, [ended(apprentice, score) for score in [1.0] * 47 + [0.0] * 3])
+    before = read(apprentice, "estimate")
+    unmonitored = {**UNCHECKED, "phase": 2, "unmonitored": True}
+    happened(apprentice, [ended(apprentice, **unmonitored) for _ in range(150)])
+
+    after = read(apprentice, "estimate")
+    assert (after["pairs"], after["costNanoUsd"]) == (before["pairs"], before["costNanoUsd"])
+    assert after["runsADay"] == pytest.approx(4 * before["runsADay"], rel=0.1)
+    assert after["pairsADay"] == pytest.approx(before["pairsADay"], rel=0.1)
+
+
 def test_with_examples_and_no_version_it_says_so(apprentice: Apprentice) -> None:
     happened(apprentice, examples(apprentice))
 

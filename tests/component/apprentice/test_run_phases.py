@@ -139,6 +139,7 @@ def test_in_phase_2_both_are_asked_and_their_answers_are_a_pair(phased: Phased) 
     ("said", "local", "pairs"),
     [
         (OTHER, "answered", [0]),
+        (f"```json\n{ANSWER}\n```", "answered", [1]),
         ("no JSON", "unparseable", [0]),
         ('{"intent":"' + "a" * 100_000 + '"}', "unparseable", [0]),
         (Unavailable(Reason.TIMED_OUT, "too slow"), "unavailable", []),
@@ -165,6 +166,16 @@ def test_in_phase_2_a_paid_model_that_fails_makes_no_pair(phased: Phased) -> Non
     assert (answer.status, answer.json["code"]) == (503, "remote_unavailable")
     stored = phased.stored(answer.json["detail"].split()[1].rstrip(":"))
     assert (stored.state, stored.local, stored.pairs) == ("failed", "answered", ())
+
+
+def test_in_phase_3_an_answer_within_a_fence_is_the_object_that_it_is(phased: Phased) -> None:
+    phased.served()
+    phased.small.says["small-1"] = f"```json\n{OTHER}\n```"
+
+    run = phased.ran()
+
+    assert (run["output"], run["routing"]["answers"]) == ({"intent": "close_door"}, "local")
+    assert phased.runs.read(run["id"]) == run
 
 
 def test_in_phase_3_the_version_answers_alone(phased: Phased) -> None:

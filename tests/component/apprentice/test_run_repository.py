@@ -68,3 +68,19 @@ def test_of_two_that_change_a_run_one_does(table: Table) -> None:
     assert runs.change(before, begun)
     assert not runs.change(before, before.model_copy(update={"state": "failed"}))
     assert runs.get(before.id) == begun
+
+
+def test_what_became_of_a_run_is_all_that_is_written(table: Table) -> None:
+    runs = RunRepository(table)
+    asking = run(attempts=1, remote_row_ids=["llm_1"], remote_asking="llm_1")
+    ended = asking.model_copy(
+        update={"state": "answered", "remote_asking": None, "cost_nano_usd": 5, "ended_at": NOW}
+    )
+
+    written = runs.writing(ended, before=asking)
+
+    assert written.changes.keys() == {"state", "cost_nano_usd", "ended_at"}
+    assert written.remove == ("remote_asking",)
+    assert runs.add(asking)
+    assert runs.change(asking, ended)
+    assert runs.get(ended.id) == ended

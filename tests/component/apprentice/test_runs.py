@@ -4,6 +4,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from botocore.exceptions import ReadTimeoutError
@@ -11,12 +12,13 @@ from botocore.exceptions import ReadTimeoutError
 from autotune.protocol.limits import MAX_APPRENTICE_INPUT_BYTES
 from autotune_platform.apprentice.runs.starting import WORKER_SECONDS
 from autotune_platform.budgets.money import MoneyBudgets, Reserved
+from autotune_platform.budgets.slots import Slots
 from autotune_platform.budgets.uses import task_scope
 from autotune_platform.runtime import clients
 from autotune_platform.storage.cursors import encode_cursor
 from autotune_platform.storage.table import Table
 from tests.component.access.test_limits import limit
-from tests.support.apprentice_runs import ANSWER, INPUT, Runs, failed
+from tests.support.apprentice_runs import ANSWER, INPUT, WORKER, Runs, failed
 from tests.support.lambdas import LambdaContext, handler
 from tests.support.ledger import later
 from tests.support.tables import stream_records
@@ -103,7 +105,14 @@ def test_a_run_is_worked_on_once_however_often_it_comes(runs: Runs) -> None:
 
 
 @pytest.mark.parametrize(
-    "said", ["no JSON", '{"intent":1}', '["intent"]', '```json\n{"intent":"a"}\n```']
+    "said",
+    [
+        "no JSON",
+        '{"intent":1}',
+        '["intent"]',
+        '```json\n["a"]\n```',
+        'So:\n```\n{"intent":"a"}\n```',
+    ],
 )
 def test_what_is_no_answer_fails_the_run_and_is_paid(runs: Runs, said: str) -> None:
     runs.say(said)
@@ -117,6 +126,16 @@ def test_what_is_no_answer_fails_the_run_and_is_paid(runs: Runs, said: str) -> N
     assert "output_unreadable" in run["error"]["message"]
     assert run["routing"]["costNanoUsd"] == runs.bill["total_nano_usd"] > 0
     assert runs.bill["executions"] == 1
+
+
+@pytest.mark.parametrize("opening", ["```json", "```"])
+def test_an_answer_within_a_fence_is_the_object_that_it_is(runs: Runs, opening: str) -> None:
+    runs.say(f'{opening}\n{{"intent":"fenced"}}\n```\n')
+
+    run = runs.start(wait=20).json["run"]
+
+    assert run["output"] == {"intent": "fenced"}
+    assert runs.read(run["id"]) == run
 
 
 def test_what_passes_is_tried_again_with_a_reservation_of_its_own(
@@ -281,6 +300,31 @@ def test_a_worker_that_goes_on_keeps_the_place_of_who_waited(runs: Runs) -> None
     with later(timedelta(seconds=WORKER_SECONDS - 20)):
         assert runs.start(wait=1).status == 202
     assert runs.worker.invoked == 1
+
+
+def test_a_worker_that_goes_on_gives_the_place_back_when_it_ends(runs: Runs) -> None:
+    handed: list[dict[str, Any]] = []
+
+    def late(event: dict[str, Any]) -> dict[str, Any]:
+        handed.append(event)
+        time.sleep(1)
+        raise ReadTimeoutError(endpoint_url="lambda")
+
+    runs.worker.instead = late
+    limit(runs.platform, waitingRequests=1)
+    first = runs.start(wait=1)
+
+    worked = handler(WORKER)(handed[0], LambdaContext(299))
+    assert worked["run"]["id"] == first.json["run"]["id"]
+    runs.worker.instead = None
+    assert (runs.start(wait=1).status, runs.worker.invoked) == (200, 2)
+
+
+def test_a_worker_that_is_in_time_leaves_the_place_to_who_waits(runs: Runs) -> None:
+    released: list[Any] = []
+    with patch.object(Slots, "release", lambda *given: released.append(given)):
+        assert runs.start(wait=20).status == 200
+    assert len(released) == 1  # by the API
 
 
 def test_a_worker_that_fails_is_given_the_run_again(runs: Runs) -> None:

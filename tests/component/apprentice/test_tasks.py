@@ -11,7 +11,7 @@ import pytest
 from autotune.protocol.limits import MAX_APPRENTICE_PROMPT_CHARACTERS, MAX_APPRENTICE_PROPERTIES
 from autotune_platform.budgets.money import Halted, MoneyBudgets, NoRoom, Reserved
 from autotune_platform.budgets.scopes import MoneyLimits
-from autotune_platform.budgets.task_money import TaskMoney
+from autotune_platform.budgets.task_money import TaskMoney, TaskSpend
 from autotune_platform.budgets.uses import partition, task_scope
 from autotune_platform.runtime import clients
 from autotune_platform.storage.cursors import encode_cursor
@@ -465,6 +465,22 @@ def test_no_task_is_there_without_its_limits_wherever_a_put_is_killed(
     spend = late.put(owner, task["id"], MoneyLimits(day=1), name="intents", version=2)
     assert spend.uses[0].limit == 30_000_000_000
     assert limits_shown(read(platform, "/intents").json["task"])["day"] == 30_000_000_000
+
+
+def test_limits_that_come_late_do_not_replace_the_same_ones_as_before(
+    platform: Platform, document: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = made(platform, "intents", document)
+    with monkeypatch.context() as slow:
+        # Whoever put the second one hangs before it sets limits.
+        slow.setattr(TaskMoney, "put", lambda self, *_, **__: TaskSpend([]))
+        assert made(platform, "intents", changed(document, "budgets.daily", "20"))["version"] == 2
+    assert made(platform, "intents", document)["version"] == 3
+
+    late, owner = TaskMoney(money=money()), platform.me()["organizationId"]
+    late.put(owner, task["id"], MoneyLimits(day=20 * 10**9), name="intents", version=2)
+
+    assert limits_shown(read(platform, "/intents").json["task"])["day"] == 10_000_000_000
 
 
 def test_a_budget_that_differs_lifts_a_halt_and_the_same_does_not(

@@ -68,7 +68,7 @@ def test_a_field_that_both_leave_out_agrees_and_null_is_not_nothing() -> None:
     [
         ("", Fault.UNPARSEABLE),
         ("Sure! Here it is:\n" + TRUTH, Fault.UNPARSEABLE),
-        ("```json\n" + TRUTH + "\n```", Fault.UNPARSEABLE),
+        ("Sure!\n```json\n" + TRUTH + "\n```", Fault.UNPARSEABLE),
         (TRUTH[:-1], Fault.UNPARSEABLE),
         ('{"city": NaN}', Fault.UNPARSEABLE),
         ('{"city": 1e999}', Fault.UNPARSEABLE),

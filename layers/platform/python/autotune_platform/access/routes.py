@@ -222,6 +222,9 @@ ROUTES: Mapping[tuple[str, str], Rule] = {
     ("POST", "/api/v1/apprentice/tasks/<task_name>/versions/<version>/retire"): Grant(
         "apprentice", "update"
     ),
+    ("POST", "/api/v1/apprentice/tasks/<task_name>/versions/<version>/rollback"): Grant(
+        "apprentice", "update"
+    ),
     # An answer is paid for; which way a run went is for whoever reads tasks.
     ("POST", "/api/v1/apprentice/tasks/<task_name>/runs"): Grant("apprentice", "create"),
     ("GET", "/api/v1/apprentice/tasks/<task_name>/runs"): Grant("apprentice", "read"),

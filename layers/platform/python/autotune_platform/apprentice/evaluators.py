@@ -1,7 +1,7 @@
 """How far a local answer agrees with the paid model's, as a score from 0 to 1.
 
 Answers are compared as they are: nothing is trimmed, folded or corrected. JSON is compared as what
-it means, so that spaces and the order of names make no difference.
+it means, so that spaces and the order of names make no difference, nor a code fence around it.
 """
 
 import json
@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from autotune_platform.apprentice.fences import unfenced
 from autotune_platform.runtime.bounded_json import parse_strictly
 
 MAX_ANSWER_BYTES = 200_000
@@ -217,7 +218,7 @@ def _json(text: str) -> Any:
     if _is_too_large(text):
         raise _UnreadableError(Fault.TOO_LARGE)
     try:
-        return parse_strictly(text.encode(), most_values=MAX_ANSWER_VALUES)
+        return parse_strictly(unfenced(text).encode(), most_values=MAX_ANSWER_VALUES)
     except json.JSONDecodeError as error:
         raise _UnreadableError(Fault.UNPARSEABLE) from error
     except UnicodeEncodeError as error:  # a lone surrogate, which no JSON in UTF-8 can hold
@@ -233,4 +234,4 @@ def _is_too_large(text: str) -> bool:
 
 
 def _may_be_container(text: str) -> bool:
-    return text.lstrip(" \t\r\n")[:1] in ("{", "[")
+    return unfenced(text).lstrip(" \t\r\n")[:1] in ("{", "[")

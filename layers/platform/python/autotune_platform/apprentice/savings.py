@@ -7,8 +7,8 @@ import math
 from dataclasses import dataclass
 from typing import Self
 
-FEWEST_COSTS = 30
-"""With fewer paid answers there is no saying how sure a mean cost is."""
+FEWEST_COSTS = 100
+"""With fewer paid answers an interval of unlike costs would hold the truth far too rarely."""
 SURE = 0.95
 _DEVIATIONS = 1.959963984540054  # of the normal distribution, for 95 % on both sides
 

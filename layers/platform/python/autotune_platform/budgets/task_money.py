@@ -71,8 +71,10 @@ class TaskMoney:
         for _ in busy_until(self.money.clock, self.tried_seconds):
             item = self.money.table.get(place.pk, place.sk) or {}
             before = Standing.of(item)
-            is_set = before.limits == limits and before.task_name == name
-            if is_set or before.halted == "deleted" or item.get(_VERSION, 0) > version:
+            set_by = item.get(_VERSION, 0)
+            # The same limits are noted as a later version's: one in between may come late.
+            is_set = before.limits == limits and before.task_name == name and set_by == version
+            if is_set or before.halted == "deleted" or set_by > version:
                 return self._spend(before)
             is_lifted = before.halted is not None and before.limits != limits
             removed = [one for one in MoneyLimits.model_fields if one not in given]

@@ -15,17 +15,29 @@ from autotune.protocol.ids import new_id
 from autotune.protocol.problems import LimitProblem
 from autotune_platform.access.models import Caller
 from autotune_platform.budgets.slots import Slots
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import TooManyRequestsError
+from autotune_platform.runtime.frozen_model import FrozenModel
 from autotune_platform.runtime.parts import part
 
 # A function that is killed releases nothing: its place is free when its wait would have ended.
 _BEYOND_THE_WAIT_SECONDS = 10
+# To give a place back twice does no harm.
+_TO_ANSWER_SECONDS = 1
 _RETRY_AFTER_SECONDS = 5
 _ALL = "all"
 
 VERIFICATIONS_AT_ONCE = 4
 """Most verifications of graders that an organisation has under way at once. As many of connections,
 together with what else waits for a provider; one holds a function for up to half a minute."""
+
+
+class Held(FrozenModel):
+    """A place that was taken, as whoever gives it back has to know it."""
+
+    scope: str
+    request_id: str
+    lane: int
 
 
 @dataclass
@@ -36,11 +48,31 @@ class Work:
 
     Attributes:
         seconds: how long it lasts at most, from when it is begun.
-        goes_on: whether it did when nobody waited any more: its place is then kept for as long.
+        goes_on: whether it did when nobody waited any more. Its place is then kept, until that
+            function gives it back (``HeldPlaces``), or so long.
+        held: the organisation's place.
     """
 
     seconds: float
     goes_on: bool = False
+    held: Held | None = None
+
+
+@part
+class HeldPlaces:
+    """Gives places back of those who do not wait any more."""
+
+    slots: Slots
+    clock: Clock = SYSTEM_CLOCK
+
+    def release(self, held: Held, *, waited_until: float) -> None:
+        """Give a place back, unless whoever waits for this function does it.
+
+        Args:
+            waited_until: Unix seconds.
+        """
+        if self.clock.unix() >= waited_until - _TO_ANSWER_SECONDS:
+            self.slots.release(held.scope, held.request_id, held.lane)
 
 
 @part
@@ -121,6 +153,8 @@ class WaitingShares:
         if not taken.slots:
             yield False
             return
+        if work is not None:
+            work.held = Held(scope=scope, request_id=request_id, lane=taken.lane)
         try:
             yield True
         finally:

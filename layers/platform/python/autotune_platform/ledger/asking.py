@@ -116,9 +116,15 @@ class RowAsking:
         asked.wait_seconds = permit.wait_seconds()
         return asked
 
-    def once(self, connection: Connection, row: Row, text: RowInput) -> Outcome:
-        """Ask one row outside of any batch, whatever the circuit says."""
-        return self.calls.ask(connection, self.keys.of(connection), question(row, text))
+    def once(
+        self, connection: Connection, row: Row, text: RowInput, params: LlmParams | None = None
+    ) -> Outcome:
+        """Ask one row outside of any batch, whatever the circuit says.
+
+        Args:
+            params: those of the text, where they were just checked.
+        """
+        return self.calls.ask(connection, self.keys.of(connection), question(row, text, params))
 
     def permit(self, connection: Connection, *, seconds_left: Callable[[], float]) -> Permit:
         """Return a permit for one call, within the connection's limits.
@@ -207,10 +213,12 @@ class RowAsking:
             asked.unclear += refusal.may_be_paid
 
 
-def question(row: Row, text: RowInput) -> Question:
+def question(row: Row, text: RowInput, params: LlmParams | None = None) -> Question:
     """Return what a row asks, with its variables put in."""
     return Question(
-        model=row.model, turns=turns_of(text), params=LlmParams.model_validate(text.params)
+        model=row.model,
+        turns=turns_of(text),
+        params=params or LlmParams.model_validate(text.params),
     )
 
 

@@ -131,7 +131,7 @@ class LedgerCalls:
         row = self._reserved(planned.row.model_copy(update={"status": "submitted"}), claim, of)
         self.texts.put(row, "input", planned.text)
         if ask is None:
-            outcome = self.asking.once(planned.connection, row, planned.text)
+            outcome = self.asking.once(planned.connection, row, planned.text, planned.params)
         else:
             outcome = ask(row)
         version = planned.connection.key_version

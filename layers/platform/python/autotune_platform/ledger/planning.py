@@ -40,12 +40,18 @@ OF_DATA: Final = (
 
 @dataclass(frozen=True)
 class PlannedRow:
-    """A row, what it asks, and where; ``is_awaited`` if it waits for no others to share calls."""
+    """A row, what it asks, and where.
+
+    Attributes:
+        is_awaited: whether it waits for no others to share calls.
+        params: those of ``text``, where they were just checked.
+    """
 
     row: Row
     text: RowInput
     connection: Connection
     is_awaited: bool = False
+    params: LlmParams | None = None
 
     @property
     def patience(self) -> timedelta:
@@ -211,7 +217,7 @@ class RowPlanner:
             created_at=now,
             updated_at=now,
         )
-        return PlannedRow(row, text, connection)
+        return PlannedRow(row, text, connection, params=request.params)
 
 
 def input_of(request: EnqueueLlmRequest) -> RowInput:

@@ -8,8 +8,15 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
 from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    HTTPClientError,
+    UnknownServiceError,
+)
 from botocore.session import Session
+
+from autotune_platform.runtime.signing import sign_leanly
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -92,12 +99,27 @@ def is_too_large(error: Exception) -> bool:
 
 @cache
 def _session() -> Session:
-    return Session()
+    session = Session()
+    loader = session.get_component("data_loader")
+    load = loader.load_service_model
+
+    def without_rules(service_name: str, type_name: str, api_version: str | None = None) -> Any:
+        # DynamoDB's host follows from the region, which botocore knows without these rules: it goes
+        # through them at each call, with the names of all tables in it.
+        if (service_name, type_name) == ("dynamodb", "endpoint-rule-set-1"):
+            raise UnknownServiceError(service_name=service_name, known_service_names="")
+        return load(service_name, type_name, api_version)
+
+    loader.load_service_model = without_rules
+    return session
 
 
 @cache
 def _client(service: str, config: Config) -> Any:
-    return _session().create_client(service, config=config)
+    client = _session().create_client(service, config=config)
+    if service == "dynamodb":
+        sign_leanly(client)
+    return client
 
 
 def dynamodb() -> "DynamoDBClient":

@@ -39,12 +39,12 @@ def value_to_wire(value: Any) -> dict[str, Any]:  # noqa: PLR0911 - one for each
         TypeError: it is of no type that DynamoDB has, or an empty set, or not a finite number.
     """
     match value:
+        case str():  # as most are
+            return {"S": value}
         case None:
             return {"NULL": True}
         case bool():
             return {"BOOL": value}
-        case str():
-            return {"S": value}
         case int() | float():
             return {"N": _digits(value)}
         case bytes():

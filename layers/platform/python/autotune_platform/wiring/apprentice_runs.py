@@ -18,7 +18,7 @@ from autotune_platform.apprentice.standing import Standings
 from autotune_platform.budgets.permits import Permits
 from autotune_platform.budgets.repository import BudgetRepository
 from autotune_platform.budgets.slots import Slots
-from autotune_platform.budgets.waiting import WaitingShares
+from autotune_platform.budgets.waiting import HeldPlaces, WaitingShares
 from autotune_platform.ledger.connection_repository import ConnectionRepository
 from autotune_platform.ledger.row_answers import RowAnswers
 from autotune_platform.ledger.usable_connections import UsableConnections
@@ -104,6 +104,10 @@ class ApprenticeWorkParts(ApprenticeRunParts, ModelCallParts, GatewayParts):
     @cached_property
     def usable_connections(self) -> UsableConnections:
         return UsableConnections(repository=ConnectionRepository(self.registry_table))
+
+    @cached_property
+    def held_places(self) -> HeldPlaces:
+        return HeldPlaces(slots=Slots(budgets=BudgetRepository(self.budgets_table)))
 
     @cached_property
     def runner(self) -> Runner:

@@ -192,7 +192,7 @@ class ApprenticeSavings(ResponseModel):
         avoided_nano_usd: what the local answers would have cost at that mean.
         checks_nano_usd: what checks cost.
         net_nano_usd: the first less the second.
-        low_nano_usd: the end of a 95 % interval; None with fewer than thirty paid answers.
+        low_nano_usd: the end of a 95 % interval; None with fewer than 100 paid answers.
         high_nano_usd: the other end.
     """
 

@@ -98,7 +98,7 @@ class TaskChats:
                 raise UnavailableError("there is no time left to wait", retry_after_seconds=1)
             try:
                 started = self.starting.start(
-                    caller, task.name, value, idempotency_key=key, wait_seconds=seconds
+                    caller, task.name, value, idempotency_key=key, wait_seconds=seconds, work=work
                 )
             except InvalidRequestError as error:
                 raise _of_message(error, asked) from error

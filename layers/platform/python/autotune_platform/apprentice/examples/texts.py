@@ -6,6 +6,7 @@ from typing import Any
 from autotune_platform.apprentice.evaluators import MAX_ANSWER_VALUES
 from autotune_platform.apprentice.examples.models import Example, ExampleTexts
 from autotune_platform.apprentice.examples.repository import ExampleRepository
+from autotune_platform.apprentice.fences import unfenced
 from autotune_platform.apprentice.runs.repository import RunRepository
 from autotune_platform.ledger.row_answers import RowAnswers
 from autotune_platform.runtime.bounded_json import parse_strictly
@@ -45,7 +46,7 @@ def _read(text: str | None) -> dict[str, Any] | None:
     if text is None:
         return None
     try:
-        value = parse_strictly(text.encode(), most_values=MAX_ANSWER_VALUES)
+        value = parse_strictly(unfenced(text).encode(), most_values=MAX_ANSWER_VALUES)
     except ValueError:
         return None
     return value if isinstance(value, dict) else None

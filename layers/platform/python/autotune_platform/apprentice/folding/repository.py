@@ -347,6 +347,7 @@ def counted_of(entry: Mapping[str, object]) -> dict[str, object]:
         "pairs": entry["pairs_counted"],
         "example": entry["example_counted"],
         "cost_nano_usd": entry["cost_counted"],
+        "unmonitored": entry.get("unmonitored", False),
     }
 
 

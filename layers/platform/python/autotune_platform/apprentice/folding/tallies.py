@@ -17,7 +17,7 @@ AGREEMENT_UNITS = 1_000_000
 CHECKS_ENDED = ("done", "skipped", "failed")
 
 Counted = Mapping[str, Any]
-"""What was counted of a run: state, check and cost of its entry; empty where nothing was."""
+"""What was counted of a run, as its entry says; empty where nothing was."""
 
 
 def of_run(run: Run, counted: Counted) -> Counter[str]:
@@ -34,7 +34,8 @@ def of_run(run: Run, counted: Counted) -> Counter[str]:
     if counted.get("state", "pending") == "pending":
         tally[_answered_by(run)] += 1
         tally["escalated"] += run.escalated
-        tally["unmonitored"] += run.unmonitored
+    # That the budget had no room for a check is known only once the answer has been counted.
+    tally["unmonitored"] += run.unmonitored and not counted.get("unmonitored", False)
     if run.check in CHECKS_ENDED and counted.get("check") not in CHECKS_ENDED:
         tally[f"checks_{run.check}"] += 1
     for pair in new_pairs(run, counted):

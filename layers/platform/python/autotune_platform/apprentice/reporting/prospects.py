@@ -19,17 +19,21 @@ _LATEST = date(9999, 12, 31)
 
 @dataclass(frozen=True)
 class Pace:
-    """How often runs come, and pairs of them.
+    """How often runs come, and what becomes of them.
 
     Attributes:
         days: for how long it was looked, at least an hour.
         runs: by day; None where there were none.
-        share: how many of them become pairs of the version; None where none did.
+        examples: answers of the paid model by day; None where there were none.
+        share: how many of the runs become pairs of the version; None where none did.
+        pair: what all runs cost for each such pair; None where there was none.
     """
 
     days: float
     runs: float | None
+    examples: float | None
     share: float | None
+    pair: float | None
 
 
 def pace(
@@ -37,22 +41,31 @@ def pace(
 ) -> Pace:
     """Return at which pace runs came since a task was made, over the last seven days at most.
 
-    The first day with pairs of a version is left out of their share where there are others, as the
-    version may have come in the midst of it.
+    The first day with pairs of a version is left out of what becomes of runs where there are
+    others, as the version may have come in the midst of it. Runs that are refused, that fail, or
+    that the version answers unmonitored are neither examples nor pairs, and mostly cost nothing.
     """
     midnight = datetime.combine(now.astimezone(UTC).date(), time(), UTC)
     since = max(midnight - timedelta(days=OBSERVED_DAYS - 1), created_at)
     elapsed = max(now - since, timedelta(hours=_LEAST_HOURS)) / timedelta(days=1)
     recent = [one for one in days if one.day >= since.date().isoformat()]
-    begun = sum(one.begun for one in recent)
-    taught = [
-        (one.versions[version].pairs, one.begun)
-        for one in recent
-        if version is not None and version in one.versions and one.versions[version].pairs
-    ]
+    begun, examples = sum(one.begun for one in recent), sum(one.examples for one in recent)
+    taught = [one for one in recent if _pairs(one, version)]
     taught = taught[1:] or taught
-    pairs, of_runs = (sum(column) for column in zip(*taught, strict=True)) if taught else (0, 0)
-    return Pace(elapsed, begun / elapsed if begun else None, pairs / of_runs if of_runs else None)
+    pairs = sum(_pairs(one, version) for one in taught)
+    cost = sum(one.cost_answers + one.cost_checks + one.cost_lost for one in taught)
+    return Pace(
+        elapsed,
+        runs=begun / elapsed if begun else None,
+        examples=examples / elapsed if examples else None,
+        share=pairs / sum(one.begun for one in taught) if pairs else None,
+        pair=cost / pairs if pairs else None,
+    )
+
+
+def _pairs(day: DayCounts, version: int | None) -> int:
+    known = None if version is None else day.versions.get(version)
+    return 0 if known is None else known.pairs
 
 
 def estimate(task: KnownTask, days: Sequence[DayCounts], now: datetime) -> wire.ApprenticeEstimate:
@@ -85,7 +98,7 @@ def estimate(task: KnownTask, days: Sequence[DayCounts], now: datetime) -> wire.
 
 def _of_examples(task: KnownTask, at: Pace, missing: int, now: datetime) -> wire.ApprenticeEstimate:
     call = task.paid.mean
-    days = None if at.runs is None else missing / at.runs
+    days = None if at.examples is None else missing / at.examples
     cost = None if call is None else round(missing * call)
     said = f"{missing} more answers of the paid model are needed before any version is asked"
     return _estimate(
@@ -118,11 +131,7 @@ def _of_games(
     pairs = [left.low, left.median, left.high]
     a_day = None if at.runs is None or at.share is None else at.runs * at.share
     days = [None if it is None or a_day is None else it / a_day for it in pairs]
-    call = task.paid.mean
-    costs = [
-        None if it is None or call is None or at.share is None else round(it / at.share * call)
-        for it in pairs
-    ]
+    costs = [None if it is None or at.pair is None else round(it * at.pair) for it in pairs]
     return _estimate(
         task,
         at,

@@ -1,7 +1,7 @@
 """Handing runs over to their worker: through a queue, or by calling it and waiting for it."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from aws_lambda_powertools import Logger
@@ -67,13 +67,19 @@ class RunWorker:
     client_for: Any
     function: str
 
-    def work(self, run: Run, *, seconds: int) -> tuple[Run, dict[str, Any] | None] | None:
+    def work(
+        self, run: Run, *, seconds: int, place: Mapping[str, Any] | None = None
+    ) -> tuple[Run, dict[str, Any] | None] | None:
         """Have a new run worked on; return it as it stands, with its answer.
+
+        Args:
+            place: which the worker gives back if it lasts longer.
 
         Returns:
             None where it did not answer in time, or failed: it may be at it still.
         """
-        payload = json.dumps({"run": run.model_dump(mode="json", exclude_none=True)})
+        handed = {"run": run.model_dump(mode="json", exclude_none=True)}
+        payload = json.dumps(handed if place is None else {**handed, "place": place})
         try:
             answer = self.client_for(seconds).invoke(
                 FunctionName=self.function,

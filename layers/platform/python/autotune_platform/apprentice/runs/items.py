@@ -40,10 +40,16 @@ def item_of(run: Run) -> Item:
     return {"pk": run.id, "sk": RUN, **attributes_of(run)}
 
 
+def input_of(item: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the input of the run that an item stores."""
+    found: Mapping[str, Any] = json.loads(item[_INPUT])
+    return found
+
+
 def run_from(item: Mapping[str, Any]) -> Run:
     """Return the run that an item stores, also one from the table's stream."""
     attributes = {name: item[name] for name in Run.model_fields if name in item}
-    attributes[_INPUT] = json.loads(attributes[_INPUT])
+    attributes[_INPUT] = input_of(item)
     attributes[_ADDITIONAL] = {
         name.partition("#")[2]: row_id
         for name, row_id in item.items()

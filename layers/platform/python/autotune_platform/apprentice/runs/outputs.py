@@ -7,6 +7,7 @@ from typing import Any
 
 from autotune.protocol.limits import MAX_APPRENTICE_OUTPUT_BYTES
 from autotune_platform.apprentice.evaluators import MAX_ANSWER_BYTES, MAX_ANSWER_VALUES
+from autotune_platform.apprentice.fences import unfenced
 from autotune_platform.checks.faults import CompletionFaultError
 from autotune_platform.checks.schemas import Schema
 from autotune_platform.checks.work import cpu_limit
@@ -19,15 +20,14 @@ _KNOWN_SCHEMAS = 256
 def read_output(text: str, output_schema: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return an answer of a model; None where it is no JSON object that the schema admits.
 
-    Nothing is trimmed or corrected: an answer within a Markdown fence is none.
+    It may stand within a code fence, if that is all of the answer. Nothing else is corrected.
     """
     if len(text) > MAX_ANSWER_BYTES:
         return None
     try:
-        content = text.encode()
-        if len(content) > MAX_ANSWER_BYTES:
+        if len(text.encode()) > MAX_ANSWER_BYTES:
             return None
-        value = parse_strictly(content, most_values=MAX_ANSWER_VALUES)
+        value = parse_strictly(unfenced(text).encode(), most_values=MAX_ANSWER_VALUES)
         with cpu_limit():
             is_admitted = isinstance(value, dict) and _schema(_key(output_schema)).admits(value)
     except (ValueError, CompletionFaultError):  # no JSON, too many values, half a pair of UTF-16

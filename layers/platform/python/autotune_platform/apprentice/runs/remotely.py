@@ -152,8 +152,9 @@ class RemoteAsking:
         )
         now = self.clock.now()
         if isinstance(outcome, Answer):
-            if read_output(outcome.text, session.document["outputSchema"]) is not None:
-                session.truth = outcome.text
+            found = read_output(outcome.text, session.document["outputSchema"])
+            if found is not None:
+                session.truth, session.answer = outcome.text, found
                 answered = {"remote": Remote.ANSWERED, "remote_row_id": row.id}
                 return session.concluded(run.model_copy(update=answered), now)
             fault = RunFault(

@@ -1,6 +1,5 @@
 """Where runs are stored: each write is conditional on where the run stood."""
 
-import json
 from collections.abc import Iterable, Mapping
 from datetime import date
 from typing import Any
@@ -11,6 +10,7 @@ from autotune_platform.apprentice.runs.items import (
     RUN,
     additional_key,
     attributes_of,
+    input_of,
     item_of,
     listed_run,
     run_from,
@@ -41,7 +41,7 @@ class RunRepository:
     def inputs(self, run_ids: Iterable[str]) -> dict[str, Mapping[str, Any]]:
         """Return what runs ask, by id, without those that are gone."""
         found = self._table.get_many(((one, RUN) for one in run_ids), attributes=("input",))
-        return {pk: json.loads(item["input"]) for (pk, _), item in found.items()}
+        return {pk: input_of(item) for (pk, _), item in found.items()}
 
     def add(self, run: Run) -> bool:
         """Store a run, ended or not, in one call; return False where there is one of its id."""
@@ -88,13 +88,17 @@ class RunRepository:
             before: the run as it has to stand; None where there must be none.
         """
         attributes = attributes_of(run)
-        gone = () if before is None else tuple(attributes_of(before).keys() - attributes.keys())
+        known = {} if before is None else attributes_of(before)
         return Addition(
             table=self._table.name,
             pk=run.id,
             sk=RUN,
-            changes=attributes,
-            remove=gone,
+            changes={
+                name: value
+                for name, value in attributes.items()
+                if name not in known or known[name] != value
+            },
+            remove=tuple(known.keys() - attributes.keys()),
             only_if=dict.fromkeys(_STANDING) if before is None else _standing(before),
         )
 

@@ -10,6 +10,7 @@ from autotune_platform.apprentice.evaluators import (
     StructuredMatch,
     UnusableTruthError,
 )
+from autotune_platform.apprentice.fences import unfenced
 from autotune_platform.apprentice.routing import Decision
 from autotune_platform.apprentice.runs.callers import caller_of
 from autotune_platform.apprentice.runs.models import Run, RunPair
@@ -65,8 +66,8 @@ def _score(
         id=run.id,
         task_id=run.task_id,
         prompt=local_question(document, run).user,
-        response=local,
-        metadata={"reference": truth},
+        response=unfenced(local),
+        metadata={"reference": unfenced(truth)},
     )
     return graders.score(caller_of(run), evaluator["graderId"], asked)
 

@@ -39,6 +39,7 @@ class Session:
         has_room: whether the budget had room when it was last asked.
         asked: versions that are being asked, or were, by this worker.
         truth: what the paid model answered, as text.
+        answer: the same as the object that it is.
     """
 
     run: Run
@@ -51,6 +52,7 @@ class Session:
     has_room: bool = True
     asked: "dict[Asked, Future[LocalOutcome]]" = field(default_factory=dict)
     truth: str | None = None
+    answer: dict[str, Any] | None = None
 
     @property
     def defers_checks(self) -> bool:
@@ -107,10 +109,10 @@ class Session:
 
     def output(self) -> dict[str, Any] | None:
         """Return the answer that goes to the caller, where this worker had it."""
-        text = self.run.local_output if self.run.answers is Model.LOCAL else self.truth
-        if self.run.answers is None or text is None:
-            return None
-        return read_output(text, self.document["outputSchema"])
+        if self.run.answers is not Model.LOCAL:
+            return None if self.run.answers is None else self.answer
+        text = self.run.local_output
+        return None if text is None else read_output(text, self.document["outputSchema"])
 
     def _facts(self, run: Run) -> Facts:
         assert run.phase is not None, "roles are given before anybody is asked"

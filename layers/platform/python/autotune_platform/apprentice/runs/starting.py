@@ -16,6 +16,7 @@ from autotune_platform.apprentice.runs.outputs import require_input
 from autotune_platform.apprentice.runs.prompting import require_fits
 from autotune_platform.apprentice.runs.repository import RunRepository
 from autotune_platform.apprentice.standing import Standing, Standings
+from autotune_platform.budgets.waiting import Held, Work
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import IdempotencyKeyReusedError
 from autotune_platform.runtime.parts import part
@@ -60,8 +61,12 @@ class RunStarting:
         *,
         idempotency_key: str | None,
         wait_seconds: int,
+        work: Work | None = None,
     ) -> Started:
         """Start a run of a task, and wait for its end if that is wanted.
+
+        Args:
+            work: with the place of whoever waits.
 
         Raises:
             NotFoundError: there is no such task.
@@ -77,15 +82,18 @@ class RunStarting:
         if before is not None:
             return self._again(before, run, wait_seconds)
         if wait_seconds:
-            return self._awaited(run, wait_seconds)
+            return self._awaited(run, wait_seconds, None if work is None else work.held)
         if not self.runs.add(run) and (stored := self.runs.get(run.id)) is not None:
             return self._again(stored, run, 0)
         self.queue.send(run)
         return Started(run)
 
-    def _awaited(self, run: Run, seconds: int) -> Started:
+    def _awaited(self, run: Run, seconds: int, held: Held | None) -> Started:
         began_at = self.clock.monotonic()
-        answered = self.worker.work(run, seconds=seconds)
+        place = None
+        if held is not None:
+            place = {"held": held.model_dump(), "waited_until": self.clock.unix() + seconds}
+        answered = self.worker.work(run, seconds=seconds, place=place)
         if answered is not None:
             found, output = answered
             self._require_same(found, run)

@@ -117,6 +117,37 @@ class ModelVersions:
             )
         return configured, version
 
+    def roll_back(
+        self, caller: Caller, name: str, number: int
+    ) -> tuple[ConfiguredTask, ModelVersion]:
+        """Retire the version that serves, if one before it may serve; return that one.
+
+        A version that was rolled back is not rolled back any further by a repeat.
+
+        Raises:
+            NotFoundError: there is no such task, or no such version.
+            ConflictError: the version does not serve, or none before it may.
+            UnavailableError: evidence is being folded by other rules.
+        """
+        configured, version = self.get(caller, name, number)
+        known = self.repository.all_of(configured.task.id)
+        serving = self._serving(configured, known)
+        if not version.is_hosted:
+            if serving is None or serving.number > number:
+                raise ConflictError(f"version {number} is retired")
+            return configured, serving
+        if serving is None or serving.number != number:
+            by = "none does" if serving is None else f"version {serving.number} does"
+            raise ConflictError(f"version {number} does not serve: {by}")
+        before = self._serving(configured, [one for one in known if one.number < number])
+        if before is None:
+            raise ConflictError(
+                f"no version before {number} may serve by its own evidence; retire version "
+                f"{number} to have the paid model answer"
+            )
+        self.retire(caller, name, number)
+        return configured, before
+
     def promote(
         self, caller: Caller, name: str, number: int
     ) -> tuple[ConfiguredTask, ModelVersion]:
@@ -204,6 +235,21 @@ class ModelVersions:
         )
         rules = rules_of(configured.configuration.document, attempt=attempt)
         return graduation_of(stored, rules)
+
+    def _serving(
+        self, configured: ConfiguredTask, known: Sequence[ModelVersion]
+    ) -> ModelVersion | None:
+        """Return the latest of some versions that graduated and passed its canary since."""
+        for one in reversed(known):
+            passed = one.canary_at
+            if passed is None:
+                continue
+            try:
+                if passed >= self._graduation(configured, one).graduated_at:
+                    return one
+            except ConflictError:
+                continue
+        return None
 
     def _require(self, configured: ConfiguredTask, number: int) -> ModelVersion:
         found = self.repository.find(configured.task.id, number)
