@@ -86,7 +86,7 @@ def _runs() -> list[LedgerCeiling]:
             "task",
             f"one partition, some {UNITS_OF_A_STANDING} units each, which a process keeps for "
             f"{KNOWN_SECONDS} s",
-            f"{_APPRENTICE}/standing.py",
+            f"{_APPRENTICE}/configuration/repository.py",
             "`KNOWN_SECONDS`, by which a promotion and a budget are seen later",
         ),
     ]
