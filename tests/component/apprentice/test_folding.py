@@ -11,6 +11,7 @@ import pytest
 from autotune.protocol.limits import MAX_MATCH_FIELDS
 from autotune_platform.apprentice.evidence import folded
 from autotune_platform.apprentice.folding.repository import EvidenceRepository
+from autotune_platform.apprentice.folding.service import RunFolding
 from autotune_platform.apprentice.folding.settings import rules_of
 from autotune_platform.apprentice.routing import Local, Model, Remote
 from autotune_platform.apprentice.runs.items import runs_of
@@ -481,3 +482,25 @@ def test_counts_of_all_fields_of_many_versions_fit_an_item_and_an_expression(app
     assert {one.missed[MAX_MATCH_FIELDS - 1] for one in counts(apprentice).versions.values()} == {1}
     assert len(counts(apprentice).versions) == 50
     assert max(lengths) <= 4_096
+
+
+def test_runs_of_a_task_that_cannot_be_counted_hold_up_no_other_task(apprentice, monkeypatch):
+    other = Apprentice(apprentice.platform, apprentice.connection_id, name="other")
+    other.add_version(1)
+    apprentice.store([apprentice.answered(1)])
+    other.store([other.answered(0.5)])
+    sick = apprentice.task.id
+    count = RunFolding._count
+
+    def counted(self, organization_id, name, task_id, runs):
+        if task_id == sick:
+            raise RuntimeError("sick")
+        count(self, organization_id, name, task_id, runs)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(RunFolding, "_count", counted)
+        with pytest.raises(RuntimeError, match="sick"):
+            apprentice.follow()
+    assert (counts(other).begun, stored(other).sequence) == (1, 1)
+    apprentice.follow()
+    assert (counts(apprentice).begun, counts(other).begun) == (1, 1)

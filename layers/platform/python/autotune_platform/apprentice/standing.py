@@ -33,7 +33,8 @@ from autotune_platform.storage.item_format import Item
 KNOWN_SECONDS = 30
 """For how long what was read of a task is used without reading it again."""
 
-_KNOWN_TASKS = 1_024
+KNOWN_TASKS = 64
+"""How many a process remembers: the largest configuration takes over a megabyte."""
 _FIRST_CANARY = 0.05
 
 
@@ -172,11 +173,11 @@ def _window(
 
 
 def _cache() -> "TTLCache[tuple[str, str], Standing]":
-    return TTLCache(_KNOWN_TASKS, KNOWN_SECONDS)
+    return TTLCache(KNOWN_TASKS, KNOWN_SECONDS)
 
 
 def _documents() -> "TTLCache[tuple[str, int], Configuration]":
-    return TTLCache(_KNOWN_TASKS, 3_600)
+    return TTLCache(KNOWN_TASKS, 3_600)
 
 
 @part

@@ -62,15 +62,23 @@ class RunFolding:
     def count(self, runs: Iterable[Run]) -> None:
         """Count runs as far as they have come; what was counted before changes nothing.
 
+        Those of a task that fails keep none of another task from being counted.
+
         Raises:
             UnavailableError: others kept writing the same items. Count all of them again.
         """
+        failed: Exception | None = None
         by_task: dict[tuple[str, str, str], list[Run]] = defaultdict(list)
         for run in _furthest(runs):
             by_task[run.organization_id, run.task_name, run.task_id].append(run)
         for (organization_id, name, task_id), own in by_task.items():
-            for some in _portions(own):
-                self._count(organization_id, name, task_id, some)
+            try:
+                for some in _portions(own):
+                    self._count(organization_id, name, task_id, some)
+            except Exception as error:  # noqa: BLE001 - it is raised once all others are counted
+                failed = failed or error
+        if failed is not None:
+            raise failed
 
     def refold(self, task_id: str) -> None:
         """Fold all versions' pairs anew whose evidence is of other rules than the task's present.

@@ -1,6 +1,7 @@
 """Reading answers: an answer is a JSON object of the task's output schema, or it is none."""
 
 import json
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
@@ -14,13 +15,19 @@ from autotune_platform.checks.work import cpu_limit
 from autotune_platform.runtime.bounded_json import parse_strictly
 from autotune_platform.runtime.errors import InvalidRequestError
 
-_KNOWN_SCHEMAS = 256
+KNOWN_SCHEMAS = 64
+"""How many a process remembers: the largest take most of a megabyte."""
+
+
+# What may be half a pair of UTF-16.
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def read_output(text: str, output_schema: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return an answer of a model; None where it is no JSON object that the schema admits.
 
     It may stand within a code fence, if that is all of the answer. Nothing else is corrected.
+    One with half a character is none: JSON can spell it, and UTF-8 cannot hold it.
     """
     if len(text) > MAX_ANSWER_BYTES:
         return None
@@ -28,6 +35,8 @@ def read_output(text: str, output_schema: Mapping[str, Any]) -> dict[str, Any] |
         if len(text.encode()) > MAX_ANSWER_BYTES:
             return None
         value = parse_strictly(unfenced(text).encode(), most_values=MAX_ANSWER_VALUES)
+        if _HALF.search(text):
+            json.dumps(value, ensure_ascii=False).encode()
         with cpu_limit():
             is_admitted = isinstance(value, dict) and _schema(_key(output_schema)).admits(value)
     except (ValueError, CompletionFaultError):  # no JSON, too many values, half a pair of UTF-16
@@ -61,7 +70,7 @@ def _key(schema: Mapping[str, Any]) -> str:
     return json.dumps(schema, separators=(",", ":"))
 
 
-@lru_cache(_KNOWN_SCHEMAS)
+@lru_cache(KNOWN_SCHEMAS)
 def _schema(document: str) -> Schema:
     # It was bounded and checked when the task was put.
     return Schema(parse_strictly(document.encode(), most_values=len(document)))
