@@ -7,7 +7,7 @@ import typer
 from rich.table import Table
 
 from autotune.cli.figures import figure, plain_table
-from autotune.cli.invocation import Columns, Invocation, stdout_console
+from autotune.cli.invocation import Columns, Invocation, stdout_console, stop
 from autotune.cli.llm_spending import dollars
 from autotune.protocol.apprentice_reports import (
     ApprenticeDay,
@@ -50,6 +50,24 @@ _FIELDS: Columns[ApprenticeFieldAgreement] = {
 }
 
 
+_REPORTS: Columns[ApprenticeReport] = {
+    "NAME": lambda one: one.status.name,
+    "PHASE": lambda one: one.status.phase,
+    "RUNS": lambda one: one.totals.begun,
+    "LOCAL": lambda one: one.totals.local,
+    "REMOTE": lambda one: one.totals.remote,
+    "REFUSED": lambda one: one.totals.refused,
+    "FAILED": lambda one: one.totals.failed,
+    "COST USD": lambda one: dollars(
+        one.totals.cost_answers_nano_usd
+        + one.totals.cost_checks_nano_usd
+        + one.totals.cost_lost_nano_usd
+    ),
+    "SAVED USD": lambda one: dollars(one.savings.net_nano_usd),
+    "ALERTS": lambda one: ", ".join(alert.kind for alert in one.status.alerts),
+}
+
+
 def status(
     invocation: Invocation,
     name: Annotated[
@@ -74,7 +92,9 @@ def status(
 
 def report(
     invocation: Invocation,
-    name: Name,
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="Name of the task; else all tasks.")
+    ] = None,
     *,
     days: Annotated[
         int,
@@ -87,8 +107,18 @@ def report(
 ) -> None:
     """Show what became of a task by day, what that cost, and what it saved.
 
-    With --send it goes to webhooks instead, and the id of its event is printed.
+    Without a name, each task has a line. With --send it goes to webhooks instead, and the id of its
+    event is printed.
     """
+    if name is None:
+        if send:
+            stop("--send: expected the name of a task")
+        client = invocation.client
+        reports = (
+            client.apprentice.report(one.name, days=days) for one in client.apprentice_tasks.list()
+        )
+        invocation.show_all(reports, _REPORTS)
+        return
     if send:
         sent = invocation.client.apprentice.send_report(name, days=days)
         if invocation.as_json:
