@@ -214,11 +214,11 @@ def _money() -> list[LedgerCeiling]:
         ),
         LedgerCeiling(
             "Counts of an apprentice's runs",
-            MOST_WRITES / 2 / SECONDS_OF_A_FOLD,
+            MOST_WRITES / 3 / SECONDS_OF_A_FOLD,
             "runs",
             "task of an apprentice",
             f"one transaction at a time, {SECONDS_OF_A_FOLD} s each with reads, of {MOST_WRITES} "
-            "writes, two a run with a pair; no run waits for it",
+            "writes, three a run with a pair and an example; no run waits for it",
             "layers/platform/python/autotune_platform/apprentice/folding/service.py",
             "several tasks; a second stream, of the lists",
         ),

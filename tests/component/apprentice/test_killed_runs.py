@@ -119,3 +119,16 @@ def test_a_run_whose_last_attempt_was_lost_has_failed(runs: Runs) -> None:
     assert (run["state"], run["error"]["code"]) == ("failed", "remote_unavailable")
     assert "outcome_unclear" in run["error"]["message"]
     assert run["routing"]["costNanoUsd"] > 0
+
+
+def test_nothing_is_paid_for_a_run_that_was_not_asked_by_its_deadline(runs: Runs) -> None:
+    """The sweep ends it five minutes later, and what is paid by then is no part of it."""
+    run_id = runs.start().json["run"]["id"]
+
+    with later(timedelta(minutes=16)):
+        assert runs.work(run_id) == []
+
+    run = runs.read(run_id)
+    assert (run["state"], run["error"]["code"]) == ("failed", "remote_unavailable")
+    assert "deadline_passed" in run["error"]["message"]
+    assert (run["routing"]["requestIds"], runs.bill["executions"]) == ([], 0)
