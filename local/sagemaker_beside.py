@@ -27,6 +27,7 @@ from ministack.core.router import extract_access_key_id, extract_region
 
 from local.endpoint import LOOPBACK
 from local.sagemaker.records import arn_of
+from local.sagemaker.roles import PRINCIPAL, ROLES_VARIABLE
 
 SERVICE = "sagemaker"
 DIRECTORY = "sagemaker"
@@ -122,7 +123,7 @@ class Beside:
                         *("--listening", str(listening.fileno())),
                     ],
                     cwd=Path(__file__).resolve().parent.parent,
-                    env=dict(os.environ),
+                    env={**os.environ, **({ROLES_VARIABLE: "1"} if app.AUTH else {})},
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=subprocess.STDOUT,
@@ -211,7 +212,7 @@ def _needed_beside(
     if operation.startswith("Create") and asked.get("Tags"):
         yield f"{SERVICE}:AddTags", first, {}
     for role in (asked[name] for name in _ROLES if name in asked):
-        yield "iam:PassRole", str(role), {"iam:PassedToService": ["sagemaker.amazonaws.com"]}
+        yield "iam:PassRole", str(role), {"iam:PassedToService": [PRINCIPAL]}
 
 
 def _operation(headers: Mapping[str, str]) -> str:

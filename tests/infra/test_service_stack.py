@@ -44,6 +44,7 @@ FUNCTIONS = {
     "ApprenticeRunsApi": ("functions.apprentice.runs_api", 29),
     "WorkRuns": ("functions.apprentice.work_runs", 300),
     "ApprenticeReportsApi": ("functions.apprentice.reports_api", 29),
+    "ApprenticeExamplesApi": ("functions.apprentice.examples_api", 29),
     "FollowRuns": ("functions.apprentice.follow_runs", 900),
     "SweepRuns": ("functions.apprentice.sweep_runs", 300),
     "DecksApi": ("functions.decks.api", 29),
