@@ -120,6 +120,27 @@ def test_a_run_that_ends_is_no_longer_pending(apprentice):
     assert stored(apprentice).sequence == 1
 
 
+def test_what_additional_models_cost_is_counted_once_whatever_comes_late(apprentice):
+    run = apprentice.answered(1)
+    apprentice.store([run])
+    known = len(apprentice.records())
+    for cost in (30, 12, 0):
+        for addition in apprentice.runs.paying_additional(run, cost):
+            assert apprentice.table.add_together([addition])
+    *_, first, second = records = apprentice.records()
+    assert len(records) == known + 2
+
+    apprentice.follow([second])
+    assert counts(apprentice).cost_additional == 42
+    apprentice.follow([first])
+    apprentice.follow(at_once=1)
+    apprentice.follow()
+
+    found = counts(apprentice)
+    assert (found.cost_additional, found.cost_answers, found.remote) == (42, 1_000, 1)
+    assert stored(apprentice).sequence == 1
+
+
 def test_a_check_adds_its_pair_cost_and_example_later(apprentice):
     run = apprentice.answered(
         answers=Model.LOCAL, phase=3, remote=None, check="due", cost_nano_usd=0
@@ -143,6 +164,14 @@ def test_a_check_adds_its_pair_cost_and_example_later(apprentice):
     assert (found.cost_answers, found.cost_checks) == (0, 50)
     assert (found.versions[1].pairs, found.versions[1].agreement) == (1, 500_000)
     assert stored(apprentice).sequence == 1
+
+
+def test_whoever_counts_a_run_has_a_check_made_that_is_due(apprentice):
+    answered = {"answers": Model.LOCAL, "remote": None, "phase": 3, "local_version": 1}
+    due, none = (apprentice.answered(check=check, **answered) for check in ("due", "none"))
+    apprentice.store([due, none])
+    apprentice.follow()
+    assert [record["body"] for record in apprentice.platform.queued("runs")] == [due.id]
 
 
 def test_an_answer_whose_check_had_no_room_is_counted_as_unmonitored_once(apprentice):
@@ -390,6 +419,18 @@ def test_what_another_one_published_meanwhile_stays_published(apprentice, before
     apprentice.follow([added])
     assert stored(apprentice).sequence == 61
     assert stored(apprentice).told_promotion == 60
+
+
+def test_what_another_one_counts_of_additional_models_meanwhile_is_counted_once(
+    apprentice, before_the_write
+):
+    run = apprentice.answered()
+    apprentice.store([run])
+    apprentice.follow()
+    assert apprentice.table.add_together(apprentice.runs.paying_additional(run, 30))
+    before_the_write(rival_of(apprentice))
+    apprentice.follow()
+    assert counts(apprentice).cost_additional == 30
 
 
 def test_no_evidence_is_stored_by_rules_that_are_over(apprentice, before_the_write):

@@ -40,6 +40,15 @@ def test_with_few_paid_answers_there_is_no_interval() -> None:
 
 def test_without_local_answers_nothing_is_saved() -> None:
     assert savings(0, paid=costs([]), checks=7).net == -7
+    assert savings(0, paid=costs([]), checks=7, additional=5).net == -12
+
+
+def test_additional_models_are_a_cost_of_their_own() -> None:
+    without = savings(1_000, paid=costs([100, 300] * 50), checks=20_000)
+    saved = savings(1_000, paid=costs([100, 300] * 50), checks=20_000, additional=5_000)
+    assert (saved.checks, saved.additional, saved.avoided) == (20_000, 5_000, without.avoided)
+    for name in ("net", "low", "high"):
+        assert getattr(saved, name) == getattr(without, name) - 5_000
 
 
 def test_the_variance_of_large_costs_is_not_lost() -> None:

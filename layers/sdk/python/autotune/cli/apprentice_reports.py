@@ -39,6 +39,7 @@ _DAYS: Columns[ApprenticeDay] = {
     "ANSWERS USD": lambda one: dollars(one.counts.cost_answers_nano_usd),
     "CHECKS USD": lambda one: dollars(one.counts.cost_checks_nano_usd),
     "LOST USD": lambda one: dollars(one.counts.cost_lost_nano_usd),
+    "ADDITIONAL USD": lambda one: dollars(one.counts.cost_additional_nano_usd),
 }
 
 
@@ -234,6 +235,8 @@ def _saved(saved: ApprenticeSavings) -> str:
         f"{dollars(saved.net_nano_usd)} USD: {saved.local_answers} local answers, "
         f"less {dollars(saved.checks_nano_usd)} for checks"
     )
+    if saved.additional_nano_usd:
+        said += f" and {dollars(saved.additional_nano_usd)} for additional models"
     if saved.low_nano_usd is None:
         return f"{said}; too few paid answers for an interval"
     return f"{said}; 95 % from {dollars(saved.low_nano_usd)} to {dollars(saved.high_nano_usd)}"

@@ -10,6 +10,7 @@ from autotune_platform.access.models import Caller
 from autotune_platform.apprentice.configuration.models import ConfiguredTask
 from autotune_platform.apprentice.configuration.service import TaskConfigurations
 from autotune_platform.apprentice.folding.settings import rules_of
+from autotune_platform.apprentice.folding.versions import attempts
 from autotune_platform.apprentice.local.contract import Reason
 from autotune_platform.apprentice.local.exchanging import ModelServers, NoAnswerError
 from autotune_platform.apprentice.local.listing import REGISTERED, Listed, look
@@ -229,11 +230,8 @@ class ModelVersions:
         stored = self.repository.evidence(task.id, version.number)
         if stored is None:
             raise ConflictError(f"version {version.number} has no pairs yet, so no evidence")
-        attempt = sum(
-            one.definition_hash == version.definition_hash and one.number <= version.number
-            for one in self.repository.all_of(task.id)
-        )
-        rules = rules_of(configured.configuration.document, attempt=attempt)
+        places = attempts(self.repository.all_of(task.id))
+        rules = rules_of(configured.configuration.document, attempt=places[version.number])
         return graduation_of(stored, rules)
 
     def _serving(
