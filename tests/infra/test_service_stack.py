@@ -43,6 +43,7 @@ FUNCTIONS = {
     "ApprenticeApi": ("functions.apprentice.api", 29),
     "ApprenticeRunsApi": ("functions.apprentice.runs_api", 29),
     "WorkRuns": ("functions.apprentice.work_runs", 300),
+    "AnswerLinear": ("functions.apprentice.answer_linear", 25),
     "ApprenticeReportsApi": ("functions.apprentice.reports_api", 29),
     "FollowRuns": ("functions.apprentice.follow_runs", 900),
     "SweepRuns": ("functions.apprentice.sweep_runs", 300),
