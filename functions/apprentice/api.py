@@ -145,6 +145,17 @@ def retire_apprentice_version(task_name: str, version: VersionNumber) -> Apprent
     return ApprenticeVersionResponse(version=version_on_wire(configured.task, found))
 
 
+@app.post(f"{_VERSIONS}/<version>/rollback", tags=["apprentice"])
+def roll_back_apprentice_version(
+    task_name: str, version: VersionNumber
+) -> ApprenticeVersionResponse:
+    """Retire the version that serves, if one before it may serve, and return that one."""
+    app.made(version=str(version))
+    configured, serves = parts().model_versions.roll_back(app.caller, task_name, version)
+    app.made(apprentice_task_id=configured.task.id)
+    return ApprenticeVersionResponse(version=version_on_wire(configured.task, serves))
+
+
 @app.get("/api/v1/apprentice/tasks/<task_name>/pairs", tags=["apprentice"])
 def list_apprentice_pairs(
     task_name: str, version: OfVersion, limit: PageSize = 50, next_token: NextToken = None

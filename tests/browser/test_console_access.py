@@ -1,8 +1,14 @@
 """Keys, sessions, reward URLs and the audit log in the console, compared with what the API says."""
 
 import re
+from datetime import UTC, datetime
 
 from playwright.sync_api import expect
+
+from autotune.protocol.audit import AuditedEvent
+from autotune.protocol.ids import new_id
+from autotune_platform.runtime.environment import AuditEnvironment
+from autotune_platform.wiring.access import AuditParts
 
 
 def keys(console):
@@ -104,6 +110,22 @@ def test_the_audit_log_is_filtered_by_its_address_and_paged(console):
     page.get_by_label("Action").fill("Not An Action")
     page.keyboard.press("Enter")
     expect(page.locator(".trouble")).to_contain_text("action")
+
+
+def test_the_audit_log_shows_what_happened_by_itself(console):
+    event = AuditedEvent(
+        id=new_id("aud"),
+        time=datetime.now(UTC),
+        action="apprentice_alarm",
+        event_id="evt_x",
+        data={"taskId": "apt_x", "version": 2, "kind": "alarm"},
+    )
+    repository = AuditParts(AuditEnvironment.parse()).audit_repository
+    repository.add(console.served.platform.me()["organizationId"], event)
+    page = console.open("#/audit?action=apprentice_alarm")
+    expect(page.locator("tbody tr")).to_have_count(1)
+    for text in ("apprentice alarm", "the service", "alarm 2", "apt_x"):
+        expect(page.locator("tbody tr")).to_contain_text(text)
 
 
 def test_a_reward_url_is_made_for_a_task_shown_once_and_revoked(console):

@@ -45,6 +45,7 @@ FUNCTIONS = {
     "WorkRuns": ("functions.apprentice.work_runs", 300),
     "AnswerLinear": ("functions.apprentice.answer_linear", 25),
     "ApprenticeReportsApi": ("functions.apprentice.reports_api", 29),
+    "ApprenticeExamplesApi": ("functions.apprentice.examples_api", 29),
     "FollowRuns": ("functions.apprentice.follow_runs", 900),
     "SweepRuns": ("functions.apprentice.sweep_runs", 300),
     "DecksApi": ("functions.decks.api", 29),

@@ -69,7 +69,10 @@ class Apprentice:
                 "number": number,
                 "definition_hash": task.definition_hash,
                 "state": "hosted",
+                "backend": "vllm",
                 "model": f"small-{number}",
+                "created_at": NOON.isoformat(),
+                "created_by": "key_x",
                 **fields,
             }
         )

@@ -38,6 +38,8 @@ _SERVICES = frozenset(
         "kms",
         "logs",
         "s3",
+        "sagemaker",
+        "sagemakerruntime",
         "sns",
         "sqs",
         "stepfunctions",

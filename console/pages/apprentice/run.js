@@ -45,6 +45,7 @@ function Outcome({ run }) {
       ["Agreement", routing && routing.pairs.length > 0 ? routing.pairs.map((pair) => `version ${pair.version}: ${score(pair.score)}${pair.isDrawn ? "" : ", no evidence"}`).join("; ") : null],
       ["Cost", routing && nanoDollars(routing.costNanoUsd)],
       ["Requests of the ledger", routing && routing.requestIds.length > 0 ? routing.requestIds.map((one) => html`<a key=${one} href=${link(["ledger", "requests", one])}><code>${one}</code></a> `) : null],
+      ["Other models asked", routing && routing.additionalRequestIds.length > 0 ? routing.additionalRequestIds.map((one) => html`<a key=${one} href=${link(["ledger", "requests", one])}><code>${one}</code></a> `) : null],
       ["Version of the configuration", run.configurationVersion],
       ["Began", html`<${Time} at=${run.createdAt} />`],
       ["Ended", run.endedAt && html`<${Time} at=${run.endedAt} />`],

@@ -22,6 +22,7 @@ export function Spend({ report }) {
         ["Answers", nanoDollars(totals.costAnswersNanoUsd)],
         ["Checks", nanoDollars(totals.costChecksNanoUsd)],
         ["Without an answer", nanoDollars(totals.costLostNanoUsd)],
+        ["Additional models", nanoDollars(totals.costAdditionalNanoUsd)],
         ["Local answers", count(savings.localAnswers)],
         ["They would have cost", nanoDollars(savings.avoidedNanoUsd)],
         ["Saved", savings.netNanoUsd === null ? "not known: no paid answer under this definition" : `${nanoDollars(savings.netNanoUsd)}${range}`],
@@ -30,9 +31,13 @@ export function Spend({ report }) {
   `;
 }
 
+function spentIn({ costAnswersNanoUsd, costChecksNanoUsd, costLostNanoUsd, costAdditionalNanoUsd }) {
+  return costAnswersNanoUsd + costChecksNanoUsd + costLostNanoUsd + costAdditionalNanoUsd;
+}
+
 // Each day of the report, also those without runs.
 function binsOf({ firstDay, lastDay, days }) {
-  const costs = new Map(days.map(({ day, counts }) => [day, counts.costAnswersNanoUsd + counts.costChecksNanoUsd + counts.costLostNanoUsd]));
+  const costs = new Map(days.map(({ day, counts }) => [day, spentIn(counts)]));
   const [first, last] = [firstDay, lastDay].map((day) => Date.parse(`${day}T00:00:00Z`));
   return Array.from({ length: (last - first) / DAY_MS + 1 }, (_, index) => {
     const label = new Date(first + index * DAY_MS).toISOString().slice(0, 10);

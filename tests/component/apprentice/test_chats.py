@@ -305,3 +305,14 @@ def test_the_input_schema_is_of_one_text(chats: TaskChats) -> None:
     assert list(INPUT_SCHEMA["properties"]) == ["text"]
     answer = chats.ask('{"text": "Let me in!"}')
     assert chats.runs.read(answer.json["id"])["input"] == {"text": '{"text": "Let me in!"}'}
+
+
+def test_half_a_character_is_no_answer(chats: TaskChats) -> None:
+    chats.runs.say('{"intent":"\\ud83d"}')
+
+    assert told(chats.ask()) == (503, "no_model_answered")
+
+    chats.runs.say('{"intent":"\\ud83d\\ude00"}')
+    assert json.loads(chats.ask().json["choices"][0]["message"]["content"]) == {
+        "intent": "\U0001f600"
+    }

@@ -11,6 +11,7 @@ import pytest
 from autotune.protocol.limits import MAX_MATCH_FIELDS
 from autotune_platform.apprentice.evidence import folded
 from autotune_platform.apprentice.folding.repository import EvidenceRepository
+from autotune_platform.apprentice.folding.service import RunFolding
 from autotune_platform.apprentice.folding.settings import rules_of
 from autotune_platform.apprentice.routing import Local, Model, Remote
 from autotune_platform.apprentice.runs.items import runs_of
@@ -119,6 +120,27 @@ def test_a_run_that_ends_is_no_longer_pending(apprentice):
     assert stored(apprentice).sequence == 1
 
 
+def test_what_additional_models_cost_is_counted_once_whatever_comes_late(apprentice):
+    run = apprentice.answered(1)
+    apprentice.store([run])
+    known = len(apprentice.records())
+    for cost in (30, 12, 0):
+        for addition in apprentice.runs.paying_additional(run, cost):
+            assert apprentice.table.add_together([addition])
+    *_, first, second = records = apprentice.records()
+    assert len(records) == known + 2
+
+    apprentice.follow([second])
+    assert counts(apprentice).cost_additional == 42
+    apprentice.follow([first])
+    apprentice.follow(at_once=1)
+    apprentice.follow()
+
+    found = counts(apprentice)
+    assert (found.cost_additional, found.cost_answers, found.remote) == (42, 1_000, 1)
+    assert stored(apprentice).sequence == 1
+
+
 def test_a_check_adds_its_pair_cost_and_example_later(apprentice):
     run = apprentice.answered(
         answers=Model.LOCAL, phase=3, remote=None, check="due", cost_nano_usd=0
@@ -142,6 +164,14 @@ def test_a_check_adds_its_pair_cost_and_example_later(apprentice):
     assert (found.cost_answers, found.cost_checks) == (0, 50)
     assert (found.versions[1].pairs, found.versions[1].agreement) == (1, 500_000)
     assert stored(apprentice).sequence == 1
+
+
+def test_whoever_counts_a_run_has_a_check_made_that_is_due(apprentice):
+    answered = {"answers": Model.LOCAL, "remote": None, "phase": 3, "local_version": 1}
+    due, none = (apprentice.answered(check=check, **answered) for check in ("due", "none"))
+    apprentice.store([due, none])
+    apprentice.follow()
+    assert [record["body"] for record in apprentice.platform.queued("runs")] == [due.id]
 
 
 def test_an_answer_whose_check_had_no_room_is_counted_as_unmonitored_once(apprentice):
@@ -391,6 +421,18 @@ def test_what_another_one_published_meanwhile_stays_published(apprentice, before
     assert stored(apprentice).told_promotion == 60
 
 
+def test_what_another_one_counts_of_additional_models_meanwhile_is_counted_once(
+    apprentice, before_the_write
+):
+    run = apprentice.answered()
+    apprentice.store([run])
+    apprentice.follow()
+    assert apprentice.table.add_together(apprentice.runs.paying_additional(run, 30))
+    before_the_write(rival_of(apprentice))
+    apprentice.follow()
+    assert counts(apprentice).cost_additional == 30
+
+
 def test_no_evidence_is_stored_by_rules_that_are_over(apprentice, before_the_write):
     apprentice.store(apprentice.answered(score) for score in (1, 0, 1))
     apprentice.follow()
@@ -473,3 +515,25 @@ def test_counts_of_all_fields_of_many_versions_fit_an_item_and_an_expression(app
     assert {one.missed[MAX_MATCH_FIELDS - 1] for one in counts(apprentice).versions.values()} == {1}
     assert len(counts(apprentice).versions) == 50
     assert max(lengths) <= 4_096
+
+
+def test_runs_of_a_task_that_cannot_be_counted_hold_up_no_other_task(apprentice, monkeypatch):
+    other = Apprentice(apprentice.platform, apprentice.connection_id, name="other")
+    other.add_version(1)
+    apprentice.store([apprentice.answered(1)])
+    other.store([other.answered(0.5)])
+    sick = apprentice.task.id
+    count = RunFolding._count
+
+    def counted(self, organization_id, name, task_id, runs):
+        if task_id == sick:
+            raise RuntimeError("sick")
+        count(self, organization_id, name, task_id, runs)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(RunFolding, "_count", counted)
+        with pytest.raises(RuntimeError, match="sick"):
+            apprentice.follow()
+    assert (counts(other).begun, stored(other).sequence) == (1, 1)
+    apprentice.follow()
+    assert (counts(apprentice).begun, counts(other).begun) == (1, 1)

@@ -25,6 +25,7 @@ from autotune_platform.apprentice.evidence import UnusableEvidenceError
 from autotune_platform.apprentice.examples.repository import ExampleRepository
 from autotune_platform.apprentice.folding.advancing import rebuilt, stale_at, written
 from autotune_platform.apprentice.folding.settings import rules_of, window_of
+from autotune_platform.apprentice.folding.versions import with_evidence
 from autotune_platform.apprentice.phases import derive
 from autotune_platform.apprentice.routing import Local, Model, Remote
 from autotune_platform.apprentice.runs.models import RunPair
@@ -122,6 +123,17 @@ class Folding(RuleBasedStateMachine):
             cost_nano_usd=7,
         )
 
+    @rule(data=st.data(), cost=st.integers(0, 9))
+    def an_additional_model_answers(self, data, cost):
+        ended = [place for place, run in enumerate(self.runs) if run.has_ended]
+        if not ended:
+            return
+        place = data.draw(st.sampled_from(ended))
+        run = self.runs[place]
+        assert self.apprentice.table.add_together(self.apprentice.runs.paying_additional(run, cost))
+        more = {"additional_cost_nano_usd": run.additional_cost_nano_usd + cost}
+        self.runs[place] = run.model_copy(update=more)
+
     @rule(thresholds=st.sampled_from(THRESHOLDS), size=st.sampled_from((20, 40)))
     def rules_change(self, thresholds, size):
         self.apprentice.put(thresholds=thresholds, confidence={"windowSize": size})
@@ -197,6 +209,8 @@ class Folding(RuleBasedStateMachine):
         assert found.unmonitored == sum(run.unmonitored for run in self.runs)
         costs = (found.cost_answers, found.cost_checks, found.cost_lost)
         assert sum(costs) == sum(run.cost_nano_usd for run in self.runs)
+        additional = sum(run.additional_cost_nano_usd for run in self.runs)
+        assert found.cost_additional == additional
         self._require_examples(found.examples)
         for version in VERSIONS:
             made = [pair for run in self.runs for pair in run.pairs if pair.version == version]
@@ -224,7 +238,7 @@ class Folding(RuleBasedStateMachine):
         for number, one in standing.versions.items():
             pairs = self.apprentice.evidence.pairs(self.apprentice.task.id, number)
             again = rebuilt(pairs, one.rules, window_of(standing.document))
-            versions.append(one.known.with_evidence(again.evidence))
+            versions.append(with_evidence(one.known, again.evidence))
             assert one.is_refolded
         assert standing.derived == derive(
             examples=sum(run.remote is Remote.ANSWERED for run in self.runs),

@@ -65,9 +65,19 @@ def test_a_run_of_the_paid_model_takes_four_calls_of_aws(runs: Runs) -> None:
     assert killer.called == [*reads, "TransactWriteItems", "PutItem", "TransactWriteItems"]
 
 
-def killed_while_asking(runs: Runs) -> str:
+def test_a_run_with_a_call_under_way_is_not_handed_over_again(runs: Runs) -> None:
+    run_id = killed_while_asking(runs, key="k")
+
+    for _ in range(3):
+        assert runs.start(key="k").json["run"]["id"] == run_id
+    assert runs.messages() == []
+    end(runs, run_id)
+    assert runs.start(key="k").json["run"]["state"] == "answered"
+
+
+def killed_while_asking(runs: Runs, *, key: str | None = None) -> str:
     """Return a run whose worker was killed once the question was sent."""
-    run_id: str = runs.start().json["run"]["id"]
+    run_id: str = runs.start(key=key).json["run"]["id"]
     killer = Killer()
 
     def die(ask: object) -> None:
@@ -75,7 +85,7 @@ def killed_while_asking(runs: Runs) -> str:
 
     runs.ledger.fake.world.answers.answerer = die
     with suppress(Killed):
-        runs.work(run_id)
+        runs.work(*runs.messages())
     killer.spare()
     runs.say(ANSWER)
     return run_id
@@ -97,6 +107,17 @@ def test_a_lost_call_is_charged_to_its_run_by_whoever_settles_it(runs: Runs) -> 
     assert charged.cost_nano_usd == runs.ledger.read(stored.remote_row_ids[0])["costNanoUsd"] > 0
 
 
+def test_an_attempt_that_may_be_under_way_is_looked_at_again_later(runs: Runs) -> None:
+    run_id = killed_while_asking(runs)
+    paid = runs.bill["executions"]
+
+    assert runs.work(run_id) == []
+
+    assert (runs.messages(), runs.delayed()) == ([], 1)
+    assert runs.read(run_id)["state"] == "pending"
+    assert runs.bill["executions"] == paid
+
+
 def test_a_run_whose_last_attempt_was_lost_has_failed(runs: Runs) -> None:
     primary = {"connectionId": runs.connection_id, "model": "small", "maxOutputTokens": 50}
     runs.put(remote={"primary": {**primary, "maxRetries": 0}})
@@ -109,3 +130,16 @@ def test_a_run_whose_last_attempt_was_lost_has_failed(runs: Runs) -> None:
     assert (run["state"], run["error"]["code"]) == ("failed", "remote_unavailable")
     assert "outcome_unclear" in run["error"]["message"]
     assert run["routing"]["costNanoUsd"] > 0
+
+
+def test_nothing_is_paid_for_a_run_that_was_not_asked_by_its_deadline(runs: Runs) -> None:
+    """The sweep ends it five minutes later, and what is paid by then is no part of it."""
+    run_id = runs.start().json["run"]["id"]
+
+    with later(timedelta(minutes=16)):
+        assert runs.work(run_id) == []
+
+    run = runs.read(run_id)
+    assert (run["state"], run["error"]["code"]) == ("failed", "remote_unavailable")
+    assert "deadline_passed" in run["error"]["message"]
+    assert (run["routing"]["requestIds"], runs.bill["executions"]) == ([], 0)

@@ -212,6 +212,21 @@ def test_a_version_that_serves_saves_what_checks_do_not_cost(apprentice: Apprent
     assert read(apprentice, "estimate")["prospect"] == "serves"
 
 
+def test_additional_models_are_a_cost_of_their_own(apprentice: Apprentice) -> None:
+    run = ended(apprentice, 1.0)
+    happened(apprentice, [run])
+    before = read(apprentice, "report")
+    apprentice.table.add_together(apprentice.runs.paying_additional(run, 2_500))
+    apprentice.follow()
+
+    report = read(apprentice, "report")
+
+    assert report["totals"] == {**before["totals"], "costAdditionalNanoUsd": 2_500}
+    saved, was = report["savings"], before["savings"]
+    assert (saved["additionalNanoUsd"], was["additionalNanoUsd"]) == (2_500, 0)
+    assert saved["netNanoUsd"] == was["netNanoUsd"] - 2_500
+
+
 def test_an_alarm_is_told_of_and_evidence_begins_anew(apprentice: Apprentice) -> None:
     apprentice.add_version(1)
     happened(apprentice, [ended(apprentice, one) for one in [1.0] * 100])

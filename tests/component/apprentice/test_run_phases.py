@@ -3,6 +3,7 @@
 import io
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -19,7 +20,7 @@ from autotune_platform.apprentice.runs.models import Run
 from tests.support.apprentice import configuration
 from tests.support.apprentice_folding import Apprentice
 from tests.support.apprentice_runs import ANSWER, INPUT, WORKER, Runs
-from tests.support.killing import Killer
+from tests.support.killing import Killed, Killer
 from tests.support.lambdas import LambdaContext, forget_processes, handler
 from tests.support.ledger import later
 
@@ -344,6 +345,7 @@ def test_draws_and_roles_stay_with_a_run_that_was_begun(phased: Phased) -> None:
     phased.served(sampling=ALL_CHECKED)
     run = phased.ran(key="k")
     phased.task.put(budgets=DAY, sampling=NONE_CHECKED)
+    forget_processes()
 
     with later(timedelta(seconds=60)):
         phased.runs.work(run["id"])
@@ -409,6 +411,28 @@ def test_pairs_are_put_to_additional_models_after_the_run(phased: Phased) -> Non
     assert read["routing"]["pairs"] == run["routing"]["pairs"]
     phased.runs.work(run["id"], run["id"])
     assert phased.paid == 2, "each is asked once, however often the run comes"
+    assert phased.stored(run["id"]).additional_cost_nano_usd == row["costNanoUsd"] > 0
+
+
+def test_an_additional_models_call_that_was_lost_is_a_cost_of_its_run(phased: Phased) -> None:
+    phased.shadowed(remote=also(phased))
+    run = phased.ran()
+    killer = Killer()
+
+    def die(ask: object) -> None:
+        killer.kill("before-call", after=0)
+
+    phased.runs.ledger.fake.world.answers.answerer = die
+    with suppress(Killed):
+        phased.runs.work()
+    killer.spare()
+
+    with later(timedelta(minutes=11)):
+        phased.runs.ledger.sweep()
+
+    (row_id,) = phased.stored(run["id"]).additional.values()
+    lost = phased.runs.ledger.read(row_id)["costNanoUsd"]
+    assert phased.stored(run["id"]).additional_cost_nano_usd == lost > 0
 
 
 def test_additional_models_are_asked_while_the_budget_has_room_alone(phased: Phased) -> None:

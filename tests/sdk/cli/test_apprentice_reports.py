@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from autotune.cli import exit_codes
 from tests.support.apprentice_folding import Apprentice
 from tests.support.ledger import ledger as make_ledger
 
@@ -79,3 +80,12 @@ def test_a_report_is_sent_to_webhooks(run, api, apprentice):
     (sent,) = run("apprentice", "report", "intents", "--send", "--json").json_lines
     stored = {one["dynamodb"]["Keys"]["sk"]["S"] for one in api.platform.stored_events()}
     assert stored == {f"event#{ran.last_line}", f"event#{sent['eventId']}"}
+
+
+def test_without_a_name_each_task_has_a_line_of_what_became_of_it(run, apprentice):
+    heads, line = table(run("apprentice", "report", "--days", "7"))
+    shown = dict(zip(heads, line, strict=False))
+    assert (shown["NAME"], shown["RUNS"], shown["REMOTE"]) == ("intents", "100", "100")
+    (report,) = run("apprentice", "report", "--json").json_lines
+    assert report["totals"]["begun"] == 100
+    assert run("apprentice", "report", "--send").exit_code == exit_codes.USAGE

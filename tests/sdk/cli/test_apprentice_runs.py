@@ -2,6 +2,7 @@
 
 import pytest
 
+from autotune.cli import exit_codes
 from tests.support.apprentice_runs import ANSWER
 from tests.support.apprentice_runs import runs as make_runs
 from tests.support.ledger import ledger as make_ledger
@@ -26,3 +27,16 @@ def test_the_command_prints_the_answer(run, runs, tmp_path):
     (shown,) = run("apprentice", "runs", shown["id"], "--json").json_lines
     assert shown["state"] == "answered"
     assert run("apprentice", "run", "intents", "--input", "[1]").exit_code == 2
+
+
+def test_what_is_refused_says_what_helps(run, runs):
+    key = ("--idempotency-key", "order-7")
+    asked = ("apprentice", "run", "intents", "--input")
+    assert run(*asked, '{"text": "in"}', *key).exit_code == 0
+    other = run(*asked, '{"text": "out"}', *key)
+    assert (other.exit_code, "priority" in other.stderr) == (exit_codes.USAGE, False)
+    assert "--idempotency-key: it came before with another input" in other.stderr
+    runs.put("poor", budgets={"daily": "0.000001"})
+    refused = run("apprentice", "run", "poor", "--input", '{"text": "in"}')
+    assert refused.exit_code == exit_codes.USAGE
+    assert "`autotune apprentice status` shows what is left" in refused.stderr

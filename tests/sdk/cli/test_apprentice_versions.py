@@ -61,4 +61,7 @@ def test_what_is_refused_is_said(run, server):
     early = versions(run, "promote", "support", "1")
     assert early.exit_code != 0
     assert "no evidence" in early.stderr
+    back = versions(run, "rollback", "support", "1")
+    assert back.exit_code != 0
+    assert "version 1 does not serve: none does" in back.stderr
     assert versions(run, "show", "support", "0").exit_code == exit_codes.USAGE

@@ -34,6 +34,8 @@ def test_a_version_is_registered_read_listed_and_retired(client, server):
     server.weights = 2
     assert versions.register("support", model="intents-1").number == 2
     assert [one.number for one in versions.list("support", page_size=1)] == [2, 1]
+    with pytest.raises(ConflictError, match="does not serve"):
+        versions.roll_back("support", 2)
     retired = versions.retire("support", 2)
     assert retired.state == "retired"
     assert versions.get("support", 2) == retired

@@ -15,6 +15,7 @@ from tests.simulations.evidence import (
     drawn,
     evidence_delays,
     evidence_rates,
+    graduations,
 )
 
 RUNS = 400
@@ -48,6 +49,15 @@ def test_simulations_would_notice_another_rule():
     sums = np.cumsum(scores, axis=1)
     means = (sums[:, 100:] - sums[:, :-100]) / 100
     assert (means >= RULES.graduation).any(axis=1).mean() > 0.95
+
+
+@pytest.mark.parametrize(("stretch", "share"), [(20, 0.001), (50, 0.09), (100, 1.0)])
+def test_a_mean_over_time_is_not_what_is_promised(stretch: int, share: float):
+    """As docs/statistics.md says: 1 on one kind of inputs and .70 on the other, by turns."""
+    is_known = np.arange(2_000) // stretch % 2 == 0
+    agrees = np.random.default_rng(5).random((RUNS, 2_000)) < np.where(is_known, 1.0, 0.7)
+    found = np.isfinite(graduations(agrees.astype(float))).mean()
+    assert found == pytest.approx(share, abs=0.03)
 
 
 def test_the_mean_time_to_a_false_alarm_is_at_least_what_was_set():

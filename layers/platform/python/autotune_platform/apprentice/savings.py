@@ -1,5 +1,7 @@
 """What a task saved: what its local answers would have cost, less what it cost to check them.
 
+What additional models cost is taken off as well: nobody but the task had them asked.
+
 Costs are in billionths of a US dollar.
 """
 
@@ -7,8 +9,8 @@ import math
 from dataclasses import dataclass
 from typing import Self
 
-FEWEST_COSTS = 30
-"""With fewer paid answers there is no saying how sure a mean cost is."""
+FEWEST_COSTS = 100
+"""With fewer paid answers an interval of unlike costs would hold the truth far too rarely."""
 SURE = 0.95
 _DEVIATIONS = 1.959963984540054  # of the normal distribution, for 95 % on both sides
 
@@ -54,7 +56,8 @@ class Savings:
         avoided: what they would have cost at the mean of this task's paid answers; None where
             there was none.
         checks: what it cost to have the paid model check local answers.
-        net: the first less the second. It is below 0 where checks cost more than answers saved.
+        additional: what additional models cost.
+        net: the first less both. It is below 0 where these cost more than answers saved.
         low: the interval's end; None where there are too few paid answers to say.
         high: the other one.
     """
@@ -62,28 +65,29 @@ class Savings:
     local_answers: int
     avoided: int | None
     checks: int
+    additional: int
     net: int | None
     low: int | None
     high: int | None
 
 
-def savings(local_answers: int, *, paid: Costs, checks: int) -> Savings:
+def savings(local_answers: int, *, paid: Costs, checks: int, additional: int = 0) -> Savings:
     """Return what local answers saved.
 
     The interval is that of a sum of costs that nobody saw, foretold from those that were seen: they
     vary, and their mean is not known exactly. It says nothing of inputs that would have cost more
     than those which were paid for, such as longer ones that only the local model gets.
     """
+    spent = checks + additional
     if not local_answers:
-        return Savings(0, 0, checks, -checks, -checks, -checks)
+        return Savings(0, 0, checks, additional, -spent, -spent, -spent)
     if paid.mean is None:
-        return Savings(local_answers, None, checks, None, None, None)
+        return Savings(local_answers, None, checks, additional, None, None, None)
     avoided = local_answers * paid.mean
     low = high = None
     if paid.count >= FEWEST_COSTS:
         spread = local_answers + local_answers * local_answers / paid.count
         off = _DEVIATIONS * math.sqrt(paid.variance * spread)
-        low, high = round(avoided - off) - checks, round(avoided + off) - checks
-    return Savings(
-        local_answers, round(avoided), checks, round(avoided) - checks, low=low, high=high
-    )
+        low, high = round(avoided - off) - spent, round(avoided + off) - spent
+    net = round(avoided) - spent
+    return Savings(local_answers, round(avoided), checks, additional, net, low=low, high=high)

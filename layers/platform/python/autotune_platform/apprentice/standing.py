@@ -20,10 +20,11 @@ from autotune_platform.apprentice.folding.settings import (
     sampling_of,
     window_of,
 )
-from autotune_platform.apprentice.folding.versions import KnownVersion, attempts, known_versions
+from autotune_platform.apprentice.folding.versions import attempts, versions_in, with_evidence
 from autotune_platform.apprentice.local.contract import ServedModel
 from autotune_platform.apprentice.phases import Derived, Version, derive
 from autotune_platform.apprentice.sampling import SamplingRate, sampling_rate
+from autotune_platform.apprentice.versions.models import ModelVersion
 from autotune_platform.apprentice.window import WindowFigures, figures
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import NotFoundError
@@ -33,7 +34,8 @@ from autotune_platform.storage.item_format import Item
 KNOWN_SECONDS = 30
 """For how long what was read of a task is used without reading it again."""
 
-_KNOWN_TASKS = 1_024
+KNOWN_TASKS = 64
+"""How many a process remembers: the largest configuration takes over a megabyte."""
 _FIRST_CANARY = 0.05
 
 
@@ -51,7 +53,7 @@ class VersionStanding:
             takes seconds, the version counts as one without evidence.
     """
 
-    known: KnownVersion
+    known: ModelVersion
     rules: Rules
     version: Version
     window: WindowFigures
@@ -116,7 +118,7 @@ def standing_of(
         now: Unix seconds.
     """
     document = configuration.document
-    known = known_versions([item for item in about if item["sk"].startswith(VERSION)])
+    known = versions_in([item for item in about if item["sk"].startswith(VERSION)])
     stored = {
         item["version"]: StoredEvidence.model_validate(item)
         for item in about
@@ -129,7 +131,7 @@ def standing_of(
     own = {n: one for n, one in known.items() if one.definition_hash == task.definition_hash}
     rules = {number: rules_of(document, attempt=places[number]) for number in own}
     read = {number: _evidence(stored.get(number), rules[number]) for number in own}
-    versions = {number: one.with_evidence(read[number][0]) for number, one in own.items()}
+    versions = {number: with_evidence(one, read[number][0]) for number, one in own.items()}
     derived = derive(
         examples=examples, needed=examples_needed(document), versions=list(versions.values())
     )
@@ -172,11 +174,11 @@ def _window(
 
 
 def _cache() -> "TTLCache[tuple[str, str], Standing]":
-    return TTLCache(_KNOWN_TASKS, KNOWN_SECONDS)
+    return TTLCache(KNOWN_TASKS, KNOWN_SECONDS)
 
 
 def _documents() -> "TTLCache[tuple[str, int], Configuration]":
-    return TTLCache(_KNOWN_TASKS, 3_600)
+    return TTLCache(KNOWN_TASKS, 3_600)
 
 
 @part

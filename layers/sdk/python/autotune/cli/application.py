@@ -65,9 +65,16 @@ class ReportingGroup(TyperGroup):
 def describe(error: AutotuneError) -> str:
     """Return one line: the error, its notes, and what may help."""
     parts = [str(error), *getattr(error, "__notes__", [])]
-    if isinstance(error, APIError) and error.code in _HINTS:
-        parts.append(_HINTS[error.code])
+    hint = _hint(error) if isinstance(error, APIError) else None
+    if hint is not None:
+        parts.append(hint)
     return "; ".join(" ".join(part.split()) for part in parts)
+
+
+def _hint(error: APIError) -> str | None:
+    if error.budget is not None and error.budget.scope == "apprentice_task":
+        return "`autotune apprentice status` shows what is left of it"
+    return _HINTS.get(error.code)
 
 
 app = typer.Typer(

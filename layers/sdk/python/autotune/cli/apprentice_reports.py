@@ -7,7 +7,7 @@ import typer
 from rich.table import Table
 
 from autotune.cli.figures import figure, plain_table
-from autotune.cli.invocation import Columns, Invocation, stdout_console
+from autotune.cli.invocation import Columns, Invocation, stdout_console, stop
 from autotune.cli.llm_spending import dollars
 from autotune.protocol.apprentice_reports import (
     ApprenticeDay,
@@ -39,6 +39,7 @@ _DAYS: Columns[ApprenticeDay] = {
     "ANSWERS USD": lambda one: dollars(one.counts.cost_answers_nano_usd),
     "CHECKS USD": lambda one: dollars(one.counts.cost_checks_nano_usd),
     "LOST USD": lambda one: dollars(one.counts.cost_lost_nano_usd),
+    "ADDITIONAL USD": lambda one: dollars(one.counts.cost_additional_nano_usd),
 }
 
 
@@ -47,6 +48,24 @@ _FIELDS: Columns[ApprenticeFieldAgreement] = {
     "FIELD": lambda one: one.name,
     "PAIRS": lambda one: one.pairs,
     "SAME": lambda one: f"{one.mean:.1%}",
+}
+
+
+_REPORTS: Columns[ApprenticeReport] = {
+    "NAME": lambda one: one.status.name,
+    "PHASE": lambda one: one.status.phase,
+    "RUNS": lambda one: one.totals.begun,
+    "LOCAL": lambda one: one.totals.local,
+    "REMOTE": lambda one: one.totals.remote,
+    "REFUSED": lambda one: one.totals.refused,
+    "FAILED": lambda one: one.totals.failed,
+    "COST USD": lambda one: dollars(
+        one.totals.cost_answers_nano_usd
+        + one.totals.cost_checks_nano_usd
+        + one.totals.cost_lost_nano_usd
+    ),
+    "SAVED USD": lambda one: dollars(one.savings.net_nano_usd),
+    "ALERTS": lambda one: ", ".join(alert.kind for alert in one.status.alerts),
 }
 
 
@@ -74,7 +93,9 @@ def status(
 
 def report(
     invocation: Invocation,
-    name: Name,
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="Name of the task; else all tasks.")
+    ] = None,
     *,
     days: Annotated[
         int,
@@ -87,8 +108,18 @@ def report(
 ) -> None:
     """Show what became of a task by day, what that cost, and what it saved.
 
-    With --send it goes to webhooks instead, and the id of its event is printed.
+    Without a name, each task has a line. With --send it goes to webhooks instead, and the id of its
+    event is printed.
     """
+    if name is None:
+        if send:
+            stop("--send: expected the name of a task")
+        client = invocation.client
+        reports = (
+            client.apprentice.report(one.name, days=days) for one in client.apprentice_tasks.list()
+        )
+        invocation.show_all(reports, _REPORTS)
+        return
     if send:
         sent = invocation.client.apprentice.send_report(name, days=days)
         if invocation.as_json:
@@ -204,6 +235,8 @@ def _saved(saved: ApprenticeSavings) -> str:
         f"{dollars(saved.net_nano_usd)} USD: {saved.local_answers} local answers, "
         f"less {dollars(saved.checks_nano_usd)} for checks"
     )
+    if saved.additional_nano_usd:
+        said += f" and {dollars(saved.additional_nano_usd)} for additional models"
     if saved.low_nano_usd is None:
         return f"{said}; too few paid answers for an interval"
     return f"{said}; 95 % from {dollars(saved.low_nano_usd)} to {dollars(saved.high_nano_usd)}"

@@ -9,6 +9,7 @@ import typer
 
 from autotune.cli.deck_reading import text_in
 from autotune.cli.invocation import Columns, Invocation, page_size, stop
+from autotune.client import APIError
 from autotune.protocol.apprentice_runs import ApprenticeRun, ApprenticeRunState
 from autotune.protocol.limits import MAX_APPRENTICE_WAIT_SECONDS
 
@@ -44,12 +45,17 @@ def run(
     ] = None,
 ) -> None:
     """Have a task answer an input, and print the answer as JSON."""
-    found = invocation.client.apprentice.run(
-        name,
-        input=_read(given),
-        wait=MAX_APPRENTICE_WAIT_SECONDS if wait else 0,
-        idempotency_key=idempotency_key,
-    )
+    try:
+        found = invocation.client.apprentice.run(
+            name,
+            input=_read(given),
+            wait=MAX_APPRENTICE_WAIT_SECONDS if wait else 0,
+            idempotency_key=idempotency_key,
+        )
+    except APIError as error:
+        if error.code == "idempotency_key_reused":
+            stop("--idempotency-key: it came before with another input; give another key")
+        raise
     if invocation.as_json:
         invocation.show_json(found)
     elif found.output is not None:

@@ -61,3 +61,12 @@ def promote(invocation: Invocation, task: Task, version: Number) -> None:
 def retire(invocation: Invocation, task: Task, version: Number) -> None:
     """Take a version out for good; the one before serves if its evidence says that it may."""
     invocation.show(invocation.client.apprentice.versions.retire(task, version))
+
+
+@command(app)
+def rollback(invocation: Invocation, task: Task, version: Number) -> None:
+    """Retire the version that serves, if one before it may serve, and show that one.
+
+    The same again goes no further back.
+    """
+    invocation.show(invocation.client.apprentice.versions.roll_back(task, version))

@@ -84,6 +84,20 @@ def retire_version(
     return _changed(name, number, "retire", **options)
 
 
+def roll_back_version(
+    name: str, number: int, **options: Unpack[CallOptions]
+) -> Call[wire.ApprenticeVersion]:
+    """Retire the version that serves, if one before it may serve, and return that one.
+
+    The same again goes no further back.
+
+    Raises:
+        ConflictError: it does not serve, or no version before it may by its own evidence.
+        NotFoundError: there is no such task, or no such version.
+    """
+    return _changed(name, number, "rollback", **options)
+
+
 def _changed(
     name: str, number: int, verb: str, **options: Unpack[CallOptions]
 ) -> Call[wire.ApprenticeVersion]:
@@ -105,6 +119,7 @@ class ApprenticeVersionMethods:
     get = Method(get_version)
     promote = Method(promote_version)
     retire = Method(retire_version)
+    roll_back = Method(roll_back_version)
 
 
 class ApprenticeVersions(ApprenticeVersionMethods, Resource):

@@ -136,6 +136,7 @@ class ApprenticeCounts(ResponseModel):
         cost_answers_nano_usd: of answers that callers have from the paid model.
         cost_checks_nano_usd: of checks, and of what taught a version in shadow.
         cost_lost_nano_usd: of calls that gave nobody an answer.
+        cost_additional_nano_usd: of additional models.
     """
 
     begun: int = 0
@@ -153,6 +154,7 @@ class ApprenticeCounts(ResponseModel):
     cost_answers_nano_usd: int = 0
     cost_checks_nano_usd: int = 0
     cost_lost_nano_usd: int = 0
+    cost_additional_nano_usd: int = 0
 
 
 class ApprenticeVersionDay(ResponseModel):
@@ -181,7 +183,7 @@ class ApprenticeDay(ResponseModel):
 
 
 class ApprenticeSavings(ResponseModel):
-    """What the small model's answers saved, net of what it cost to check them.
+    """What the small model's answers saved, net of checks and of additional models.
 
     Hosting and training are no part of it. All but counts may be None: then it cannot be said.
 
@@ -191,8 +193,9 @@ class ApprenticeSavings(ResponseModel):
         mean_cost_nano_usd: what one of them cost.
         avoided_nano_usd: what the local answers would have cost at that mean.
         checks_nano_usd: what checks cost.
-        net_nano_usd: the first less the second.
-        low_nano_usd: the end of a 95 % interval; None with fewer than thirty paid answers.
+        additional_nano_usd: what additional models cost.
+        net_nano_usd: what was avoided, less both.
+        low_nano_usd: the end of a 95 % interval; None with fewer than 100 paid answers.
         high_nano_usd: the other end.
     """
 
@@ -201,6 +204,7 @@ class ApprenticeSavings(ResponseModel):
     mean_cost_nano_usd: int | None
     avoided_nano_usd: int | None
     checks_nano_usd: int
+    additional_nano_usd: int = 0
     net_nano_usd: int | None
     low_nano_usd: int | None
     high_nano_usd: int | None

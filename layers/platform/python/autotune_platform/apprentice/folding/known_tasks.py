@@ -9,7 +9,8 @@ from autotune_platform.apprentice.configuration.repository import TaskRepository
 from autotune_platform.apprentice.evidence import Rules
 from autotune_platform.apprentice.folding.repository import EvidenceRepository
 from autotune_platform.apprentice.folding.settings import rules_of, window_of
-from autotune_platform.apprentice.folding.versions import KnownVersion, attempts, known_versions
+from autotune_platform.apprentice.folding.versions import attempts, versions_in
+from autotune_platform.apprentice.versions.models import ModelVersion
 from autotune_platform.apprentice.window import WindowSettings
 
 _REMEMBERED = 100
@@ -21,7 +22,7 @@ class KnownTask:
 
     task: ApprenticeTask
     document: Mapping[str, Any]
-    versions: Mapping[int, KnownVersion]
+    versions: Mapping[int, ModelVersion]
 
     def rules(self, version: int) -> Rules:
         """Return by what a version is judged."""
@@ -40,7 +41,7 @@ class KnownTasks:
         self._tasks = tasks
         self._evidence = evidence
         self._documents: dict[tuple[str, int], Mapping[str, Any]] = {}
-        self._versions: dict[str, Mapping[int, KnownVersion]] = {}
+        self._versions: dict[str, Mapping[int, ModelVersion]] = {}
 
     def get(
         self, organization_id: str, name: str, task_id: str, *, versions: Iterable[int]
@@ -58,7 +59,7 @@ class KnownTasks:
             return None
         known = self._versions.get(task_id, {})
         if not known.keys() >= set(versions):
-            known = known_versions(self._evidence.version_items(task_id))
+            known = versions_in(self._evidence.version_items(task_id))
             self._remember(self._versions, task_id, known)
         return KnownTask(task, document, known)
 

@@ -108,6 +108,7 @@ class DayCounts:
         cost_answers: what the paid model's answers cost their callers.
         cost_checks: what checks of local answers cost, and what taught a version in shadow.
         cost_lost: what calls cost that gave nobody an answer.
+        cost_additional: what additional models cost.
         versions: by number.
     """
 
@@ -126,6 +127,7 @@ class DayCounts:
     cost_answers: int = 0
     cost_checks: int = 0
     cost_lost: int = 0
+    cost_additional: int = 0
     versions: Mapping[int, VersionDay] = field(default_factory=dict)
 
     @property

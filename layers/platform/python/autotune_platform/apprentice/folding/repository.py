@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
+from typing import Any
 from uuid import uuid4
 
 from autotune_platform.apprentice.configuration.items import TASK, unchanged
@@ -46,7 +47,7 @@ OPEN_SHARDS = 4
 _ERASED_AT_ONCE = 500
 
 _NOT_LISTED = {"input", "local_output", "shadow_output"}
-_STANDING = ("state", "check")
+_STANDING = ("state", "check", "additional_counted")
 _LAST_OF_TASK = "version#~"
 """Behind all that ``about`` reads: evidence, examples and versions, in the order of their keys."""
 
@@ -337,7 +338,7 @@ class EvidenceRepository:
         return True
 
 
-def counted_of(entry: Mapping[str, object]) -> dict[str, object]:
+def counted_of(entry: Mapping[str, Any]) -> dict[str, Any]:
     """Return what an entry says was counted of its run; empty where there is none."""
     if not entry:
         return {}
@@ -347,6 +348,7 @@ def counted_of(entry: Mapping[str, object]) -> dict[str, object]:
         "pairs": entry["pairs_counted"],
         "example": entry["example_counted"],
         "cost_nano_usd": entry["cost_counted"],
+        "additional_cost": entry.get("additional_counted", 0),
         "unmonitored": entry.get("unmonitored", False),
     }
 
@@ -355,6 +357,7 @@ def _of_example(counted: Item) -> Item:
     return {
         "example_counted": counted["example"],
         "cost_counted": counted["cost_nano_usd"],
+        **({"additional_counted": more} if (more := counted["additional_cost"]) else {}),
     }
 
 

@@ -21,11 +21,13 @@ from autotune_platform.apprentice.folding.repository import EvidenceRepository, 
 from autotune_platform.apprentice.folding.tails import Tails
 from autotune_platform.apprentice.folding.tallies import (
     CHECKS_ENDED,
+    additional_cost,
     entry_of,
     is_new_example,
     new_pairs,
     of_run,
 )
+from autotune_platform.apprentice.folding.versions import with_evidence
 from autotune_platform.apprentice.pairs import Pair
 from autotune_platform.apprentice.phases import Stage
 from autotune_platform.apprentice.routing import Remote
@@ -62,15 +64,23 @@ class RunFolding:
     def count(self, runs: Iterable[Run]) -> None:
         """Count runs as far as they have come; what was counted before changes nothing.
 
+        Those of a task that fails keep none of another task from being counted.
+
         Raises:
             UnavailableError: others kept writing the same items. Count all of them again.
         """
+        failed: Exception | None = None
         by_task: dict[tuple[str, str, str], list[Run]] = defaultdict(list)
         for run in _furthest(runs):
             by_task[run.organization_id, run.task_name, run.task_id].append(run)
         for (organization_id, name, task_id), own in by_task.items():
-            for some in _portions(own):
-                self._count(organization_id, name, task_id, some)
+            try:
+                for some in _portions(own):
+                    self._count(organization_id, name, task_id, some)
+            except Exception as error:  # noqa: BLE001 - it is raised once all others are counted
+                failed = failed or error
+        if failed is not None:
+            raise failed
 
     def refold(self, task_id: str) -> None:
         """Fold all versions' pairs anew whose evidence is of other rules than the task's present.
@@ -141,7 +151,7 @@ class RunFolding:
                 examples[run.definition_hash] += Costs.of(run.cost_nano_usd)
                 stored[run.definition_hash][made[run.id].selection] += 1
                 writes.append(self.examples.addition(made[run.id]))
-            writes.append(self.repository.entry(run, before=entry, counted=entry_of(run)))
+            writes.append(self.repository.entry(run, before=entry, counted=entry_of(run, counted)))
             news.append((run, [len(run.pairs) - len(new_pairs(run, counted)), len(run.pairs)]))
         folded, advances = self._fold(known, news)
         for day, tally in days.items():
@@ -223,7 +233,7 @@ class RunFolding:
         after = written(before, advance, configuration_version=task.version)
         alarms = [one for one in advance.raised if one.kind == "alarm"]
         events = [alarm_raised(task, after, one) for one in advance.raised]
-        version = known.versions[before.version].with_evidence(evidence)
+        version = with_evidence(known.versions[before.version], evidence)
         told_promotion = before.told_promotion
         if version.stage is Stage.SERVES and version.canary_at != told_promotion:
             told_promotion = version.canary_at
@@ -263,6 +273,8 @@ def _is_news(run: Run, entry: Mapping[str, object]) -> bool:
     counted = counted_of(entry)
     if not counted or (run.has_ended and counted["state"] == "pending"):
         return True
+    if additional_cost(run, counted) > counted["additional_cost"]:
+        return True
     return run.has_ended and run.check != counted["check"] and counted["check"] in ("none", "due")
 
 
@@ -276,8 +288,9 @@ def _furthest(runs: Iterable[Run]) -> list[Run]:
     return list(found.values())
 
 
-def _progress(run: Run) -> tuple[bool, bool]:
-    return run.has_ended, run.has_ended and run.check in CHECKS_ENDED
+def _progress(run: Run) -> tuple[bool, bool, int]:
+    is_checked = run.has_ended and run.check in CHECKS_ENDED
+    return run.has_ended, is_checked, run.additional_cost_nano_usd
 
 
 def _portions(runs: Sequence[Run]) -> Iterator[list[Run]]:

@@ -45,6 +45,7 @@ def of_run(run: Run, counted: Counted) -> Counter[str]:
             tally.update(f"missed#{pair.version}#{place}" for place in pair.missed)
     tally["examples"] += is_new_example(run, counted)
     tally[f"cost_{_cost_of(run)}"] += run.cost_nano_usd - counted.get("cost_nano_usd", 0)
+    tally["cost_additional"] += additional_cost(run, counted) - counted.get("additional_cost", 0)
     return tally
 
 
@@ -58,12 +59,23 @@ def is_new_example(run: Run, counted: Counted) -> bool:
     return run.has_ended and run.remote is Remote.ANSWERED and not counted.get("example", False)
 
 
-def entry_of(run: Run) -> dict[str, Any]:
-    """Return what an entry has to know of a run once all of it is counted."""
+def additional_cost(run: Run, counted: Counted) -> int:
+    """Return what additional models cost, as far as any record of the run has said."""
+    known: int = counted.get("additional_cost", 0)
+    return max(run.additional_cost_nano_usd, known) if run.has_ended else known
+
+
+def entry_of(run: Run, counted: Counted) -> dict[str, Any]:
+    """Return what an entry has to know of a run once all of it is counted.
+
+    Args:
+        counted: what it says so far.
+    """
     return {
         "pairs": len(run.pairs) if run.has_ended else 0,
         "example": run.has_ended and run.remote is Remote.ANSWERED,
         "cost_nano_usd": run.cost_nano_usd if run.has_ended else 0,
+        "additional_cost": additional_cost(run, counted),
     }
 
 

@@ -45,6 +45,7 @@ def counts_on_wire(counts: DayCounts) -> wire.ApprenticeCounts:
         cost_answers_nano_usd=counts.cost_answers,
         cost_checks_nano_usd=counts.cost_checks,
         cost_lost_nano_usd=counts.cost_lost,
+        cost_additional_nano_usd=counts.cost_additional,
     )
 
 
@@ -88,13 +89,16 @@ def savings_on_wire(days: Sequence[DayCounts], paid: Costs) -> wire.ApprenticeSa
         paid: answers of the paid model under the present definition, whenever they were given.
     """
     counts = total(days)
-    saved = savings(counts.local, paid=paid, checks=counts.cost_checks)
+    saved = savings(
+        counts.local, paid=paid, checks=counts.cost_checks, additional=counts.cost_additional
+    )
     return wire.ApprenticeSavings(
         local_answers=saved.local_answers,
         paid_answers=paid.count,
         mean_cost_nano_usd=None if paid.mean is None else round(paid.mean),
         avoided_nano_usd=saved.avoided,
         checks_nano_usd=saved.checks,
+        additional_nano_usd=saved.additional,
         net_nano_usd=saved.net,
         low_nano_usd=saved.low,
         high_nano_usd=saved.high,

@@ -87,7 +87,7 @@ class AdditionalAsking:
         def opening(row: Row) -> list[Addition]:
             return [self.runs.asking_additional(run, place, row.id)]
 
-        def closing(_: Row, __: Outcome) -> list[Addition]:
-            return []
+        def closing(row: Row, _: Outcome) -> list[Addition]:
+            return self.runs.paying_additional(run, row.cost_nano_usd)
 
         return Apprenticed(run.task_id, run.id, opening, closing)

@@ -14,6 +14,7 @@ from autotune_platform.storage.table import Item
 RUN = "run"
 _INPUT = "input"
 _ADDITIONAL = "additional"
+ADDITIONAL_COST = "additional_cost_nano_usd"
 
 
 def runs_of(task_id: str, day: str) -> str:
@@ -26,7 +27,8 @@ def attributes_of(run: Run) -> Item:
     attributes = run.model_dump(mode="json", exclude_none=True)
     attributes[_INPUT] = compact(run.input)
     # Those who ask additional models write these, whatever else becomes of the run.
-    attributes.pop(_ADDITIONAL, None)
+    for name in (_ADDITIONAL, ADDITIONAL_COST):
+        attributes.pop(name, None)
     return attributes
 
 

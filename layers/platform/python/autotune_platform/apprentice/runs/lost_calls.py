@@ -23,6 +23,8 @@ class LostCalls:
     def __call__(self, row: Row) -> Sequence[Addition]:
         """Return what is written of a row that was lost; nothing where it is of no open attempt."""
         run = None if row.apprentice_run_id is None else self.runs.get(row.apprentice_run_id)
+        if run is not None and row.id in run.additional.values():
+            return self.runs.paying_additional(run, row.cost_nano_usd)
         if run is None or run.remote_asking != row.id:
             return ()
         return [self.runs.writing(self._without(run, row), before=run)]

@@ -85,6 +85,7 @@ class Run(FrozenModel):
         exhausted: the budget that had no room, where one had none.
         pairs: what is learned from it, by version; none from what failed.
         additional: rows of additional models that were asked, by the place of the model.
+        additional_cost_nano_usd: what these cost; it is no part of ``cost_nano_usd``.
         cost_nano_usd: of all attempts that have ended.
         deadline_at: when whoever works on it has given up.
         ended_at: when it stopped being ``pending``.
@@ -125,6 +126,7 @@ class Run(FrozenModel):
     check: Check = "none"
     pairs: tuple[RunPair, ...] = ()
     additional: Mapping[int, str] = {}
+    additional_cost_nano_usd: int = 0
     cost_nano_usd: int = 0
     created_at: datetime
     ended_at: datetime | None = None

@@ -90,6 +90,10 @@ class RemoteAsking:
             UnavailableError: a store is busy.
         """
         primary = session.document["remote"]["primary"]
+        if not session.run.has_ended and session.run.deadline_at <= self.clock.now():
+            # The sweep ends it soon, and what is paid by then would be known to the ledger alone.
+            session.run = _failed(session.run, "deadline_passed", "nobody asked it in time")
+            return None
         while True:
             try:
                 request = remote_question(session.document, session.run, self._provider(session))
@@ -107,9 +111,7 @@ class RemoteAsking:
             except (InvalidRequestError, CallsHaltedError) as error:
                 is_halted = isinstance(error, CallsHaltedError)
                 code = error.code if is_halted else "rejected"
-                fault = RunFault(code=code, message=error.detail[:500])
-                failed = {"remote": Remote.FAILED, "remote_fault": fault}
-                session.run = session.run.model_copy(update=failed)
+                session.run = _failed(session.run, code, error.detail[:500])
                 return None
             except NotOpenedError:
                 return UnderWay()
@@ -185,3 +187,9 @@ class RemoteAsking:
             ).provider
             self.providers[connection_id] = known
         return known
+
+
+def _failed(run: Run, code: str, message: str) -> Run:
+    """Return a run that the paid model was not asked about, and will not be."""
+    fault = RunFault(code=code, message=message)
+    return run.model_copy(update={"remote": Remote.FAILED, "remote_fault": fault})

@@ -7,6 +7,7 @@ from uuid import uuid4
 
 from autotune.protocol.ids import is_id
 from autotune_platform.apprentice.runs.items import (
+    ADDITIONAL_COST,
     RUN,
     additional_key,
     attributes_of,
@@ -116,6 +117,20 @@ class RunRepository:
             changes={key: row_id},
             only_if={key: None, "state": run.state},
         )
+
+    def paying_additional(self, run: Run, cost_nano_usd: int) -> list[Addition]:
+        """Return what adds to a run that has ended what an additional model's answer cost."""
+        if not cost_nano_usd:
+            return []
+        return [
+            Addition(
+                table=self._table.name,
+                pk=run.id,
+                sk=RUN,
+                numbers={ADDITIONAL_COST: cost_nano_usd},
+                only_if={"state": run.state},
+            )
+        ]
 
 
 def _standing(run: Run) -> dict[str, int | str | bool | None]:

@@ -34,7 +34,9 @@ from autotune_platform.runtime.parts import part
 LOOK_AGAIN_SECONDS: Final = 60
 """After which a run is looked at again that another worker has, or had."""
 
-_KNOWN_CONFIGURATIONS, _KNOWN_SECONDS = 256, 3_600
+KNOWN_CONFIGURATIONS: Final = 32
+"""Of earlier versions: how many a process remembers, each of up to a megabyte and more."""
+_KNOWN_SECONDS = 3_600
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,7 @@ class Worked:
 
 
 def _configurations() -> "TTLCache[tuple[str, int], Configuration]":
-    return TTLCache(_KNOWN_CONFIGURATIONS, _KNOWN_SECONDS)
+    return TTLCache(KNOWN_CONFIGURATIONS, _KNOWN_SECONDS)
 
 
 @part

@@ -111,8 +111,10 @@ class RunStarting:
         self._require_same(before, run)
         if before.has_ended:
             return Started(before)
-        # Whoever stored it may have been killed before it was handed over.
-        self.queue.send(before)
+        # Whoever stored it may have been killed before it was handed over. Where a call is under
+        # way, somebody has it: each message more would come again each minute until the run ends.
+        if before.remote_asking is None:
+            self.queue.send(before)
         until = self.clock.monotonic() + wait_seconds
         found = before
         while not found.has_ended and self.clock.monotonic() < until:

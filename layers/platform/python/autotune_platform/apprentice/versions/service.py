@@ -10,6 +10,7 @@ from autotune_platform.access.models import Caller
 from autotune_platform.apprentice.configuration.models import ConfiguredTask
 from autotune_platform.apprentice.configuration.service import TaskConfigurations
 from autotune_platform.apprentice.folding.settings import rules_of
+from autotune_platform.apprentice.folding.versions import attempts
 from autotune_platform.apprentice.local.contract import Reason
 from autotune_platform.apprentice.local.exchanging import ModelServers, NoAnswerError
 from autotune_platform.apprentice.local.listing import REGISTERED, Listed, look
@@ -117,6 +118,37 @@ class ModelVersions:
             )
         return configured, version
 
+    def roll_back(
+        self, caller: Caller, name: str, number: int
+    ) -> tuple[ConfiguredTask, ModelVersion]:
+        """Retire the version that serves, if one before it may serve; return that one.
+
+        A version that was rolled back is not rolled back any further by a repeat.
+
+        Raises:
+            NotFoundError: there is no such task, or no such version.
+            ConflictError: the version does not serve, or none before it may.
+            UnavailableError: evidence is being folded by other rules.
+        """
+        configured, version = self.get(caller, name, number)
+        known = self.repository.all_of(configured.task.id)
+        serving = self._serving(configured, known)
+        if not version.is_hosted:
+            if serving is None or serving.number > number:
+                raise ConflictError(f"version {number} is retired")
+            return configured, serving
+        if serving is None or serving.number != number:
+            by = "none does" if serving is None else f"version {serving.number} does"
+            raise ConflictError(f"version {number} does not serve: {by}")
+        before = self._serving(configured, [one for one in known if one.number < number])
+        if before is None:
+            raise ConflictError(
+                f"no version before {number} may serve by its own evidence; retire version "
+                f"{number} to have the paid model answer"
+            )
+        self.retire(caller, name, number)
+        return configured, before
+
     def promote(
         self, caller: Caller, name: str, number: int
     ) -> tuple[ConfiguredTask, ModelVersion]:
@@ -198,12 +230,24 @@ class ModelVersions:
         stored = self.repository.evidence(task.id, version.number)
         if stored is None:
             raise ConflictError(f"version {version.number} has no pairs yet, so no evidence")
-        attempt = sum(
-            one.definition_hash == version.definition_hash and one.number <= version.number
-            for one in self.repository.all_of(task.id)
-        )
-        rules = rules_of(configured.configuration.document, attempt=attempt)
+        places = attempts(self.repository.all_of(task.id))
+        rules = rules_of(configured.configuration.document, attempt=places[version.number])
         return graduation_of(stored, rules)
+
+    def _serving(
+        self, configured: ConfiguredTask, known: Sequence[ModelVersion]
+    ) -> ModelVersion | None:
+        """Return the latest of some versions that graduated and passed its canary since."""
+        for one in reversed(known):
+            passed = one.canary_at
+            if passed is None:
+                continue
+            try:
+                if passed >= self._graduation(configured, one).graduated_at:
+                    return one
+            except ConflictError:
+                continue
+        return None
 
     def _require(self, configured: ConfiguredTask, number: int) -> ModelVersion:
         found = self.repository.find(configured.task.id, number)
