@@ -7,13 +7,11 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from infra.constructs.apprentice_bucket import MODELS
-from infra.constructs.service_function import ServiceFunction
+from infra.constructs.service_function import WHOLE_PROCESSOR_MB, ServiceFunction
 from infra.stacks.domain_stack import DomainStack
 
 # The longest that a task may wait for its small model is 20 seconds (``timeoutMs``).
 ANSWER_TIMEOUT = Duration.seconds(25)
-# Four times what it keeps of artifacts.
-ANSWER_MB = 1_024
 
 
 class ApprenticeStudents(Construct):
@@ -33,7 +31,8 @@ class ApprenticeStudents(Construct):
             timeout=ANSWER_TIMEOUT,
             environment={"APPRENTICE_BUCKET": files.bucket.bucket_name},
             computes=True,
-            memory_mb=ANSWER_MB,
+            # A call waits for it, and at first for numpy and an artifact to be loaded.
+            memory_mb=WHOLE_PROCESSOR_MB,
         )
         files.grant_read(self._answer.function, names=MODELS)
         self.ask_environment: Mapping[str, str] = {

@@ -19,7 +19,7 @@ from autotune_platform.apprentice.students.linear import LinearModel
 from autotune_platform.runtime.parts import part
 
 _KEPT_BYTES = 256_000_000
-"""Of artifacts; a function has four times as much memory."""
+"""Of artifacts; a function with a whole processor has seven times as much memory."""
 
 
 @dataclass(frozen=True)
