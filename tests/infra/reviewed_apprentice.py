@@ -87,7 +87,7 @@ OF_APPRENTICE = (
         s3:GetObject ApprenticeFiles/apprentice/apt_*/models/*
         s3:ListBucket ApprenticeFiles
         """,
-        "A linear student answers (tests/component/apprentice/test_linear_students.py).",
+        "A linear student answers in place of the paid model (tests/component/apprentice).",
     ),
     *rare(
         "ApprenticeApi",
