@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 _BUCKETS = {"content": "Content", "exports": "Exports", "audit": "AuditArchive"}
 _BUCKETS["ledger"] = "LedgerTexts"
+_BUCKETS["apprentice"] = "ApprenticeFiles"
 _MACHINES = {
     "score_completions": "ScoreCompletions",
     "export_scores": "ExportScores",
