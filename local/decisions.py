@@ -13,7 +13,9 @@ DECISIONS_FILE = "decisions.jsonl"
 _ID = re.compile(r"(?<![a-z])([a-z]{3,4})_[0-9a-v]{26}")
 _DIGEST = re.compile(r"[0-9a-f]{32,64}")
 _TIME = re.compile(r"\d{4}-\d\d(-\d\d)?(T[0-9:.]+Z?)?")
-_OF_SAGEMAKER = re.compile(r"(?<=^arn:aws:sagemaker:us-east-1:000000000000:)([a-z-]+)/.+")
+_OF_SAGEMAKER = re.compile(
+    r".*:(training-job|model|endpoint|endpoint-config|inference-component)/.+", re.DOTALL
+)
 _NUMBER = re.compile(r"(?<=#)\d+$")
 _QUEUE = re.compile(r"(?<=^queue#).+")
 
@@ -72,9 +74,17 @@ def patterns(keys: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted({pattern(key) for key in keys}))
 
 
+def kind_at_sagemaker(arn: str) -> str:
+    """Return what SageMaker's resource is, such as ``model/*``; other texts as they are.
+
+    Its names are made at run time, and each is another: no template has them.
+    """
+    return _OF_SAGEMAKER.sub(r"\1/*", arn)
+
+
 def pattern(text: str) -> str:
     """Return a text with ``*`` for its ids, digests, times, numbers of shards and queues."""
-    text = _OF_SAGEMAKER.sub(r"\1/*", _ID.sub(r"\1_*", text))
+    text = _ID.sub(r"\1_*", kind_at_sagemaker(text))
     for differing in (_DIGEST, _TIME, _NUMBER, _QUEUE):
         text = differing.sub("*", text)
     return text

@@ -27,6 +27,7 @@ from ministack.core.router import extract_access_key_id, extract_region
 
 from local.endpoint import LOOPBACK
 from local.sagemaker.records import arn_of
+from local.sagemaker.roles import PRINCIPAL, ROLES_VARIABLE
 
 SERVICE = "sagemaker"
 DIRECTORY = "sagemaker"
@@ -122,7 +123,7 @@ class Beside:
                         *("--listening", str(listening.fileno())),
                     ],
                     cwd=Path(__file__).resolve().parent.parent,
-                    env=dict(os.environ),
+                    env={**os.environ, **({ROLES_VARIABLE: "1"} if app.AUTH else {})},
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=subprocess.STDOUT,
@@ -175,6 +176,8 @@ def resources_of(path: str, headers: Mapping[str, str], body: bytes) -> list[str
 
 def _denied(path: str, headers: Mapping[str, str], body: bytes) -> Answer | None:
     """Return the refusal of what a request needs beside its own permission; None if it has all."""
+    if not app.AUTH:
+        return None
     access_key = extract_access_key_id(dict(headers))
     region = extract_region(dict(headers))
     for action, resource, context in _needed_beside(path, headers, body):
@@ -211,7 +214,7 @@ def _needed_beside(
     if operation.startswith("Create") and asked.get("Tags"):
         yield f"{SERVICE}:AddTags", first, {}
     for role in (asked[name] for name in _ROLES if name in asked):
-        yield "iam:PassRole", str(role), {"iam:PassedToService": ["sagemaker.amazonaws.com"]}
+        yield "iam:PassRole", str(role), {"iam:PassedToService": [PRINCIPAL]}
 
 
 def _operation(headers: Mapping[str, str]) -> str:

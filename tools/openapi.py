@@ -37,7 +37,7 @@ _DESCRIPTION = (
 _SIGNED: dict[str, list[str]] = {"key": [], "signature": [], "timestamp": [], "requestId": []}
 _LINK: dict[str, list[str]] = {"reviewLink": []}
 # What is sent is no JSON document, but a line of JSON for each thing.
-_TAKES_LINES = frozenset({"upload_samples"})
+_TAKES_LINES = frozenset({"import_apprentice_examples", "upload_samples"})
 _TAKES_LINKS = "reviews"
 _OF_TRAINERS = "rewards"
 _REWARD_SERVERS = [

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autotune.protocol.limits import MAX_OPEN_DECK_RUNS
-from autotune_platform.apprentice.folding.service import MOST_WRITES
 from autotune_platform.budgets.permits import CONCURRENT_CALLS
 from autotune_platform.decks.runs.looks import FIRST, LONGEST
 from autotune_platform.decks.runs.work import MOST_UNDER_WAY, PAIRS_TOGETHER
@@ -26,8 +25,6 @@ from tools.written_tables import with_rows, write_or_check
 WRITES_OF_AN_ENTRY = 2
 # A step stores when it is due as it begins and as it ends.
 WRITES_OF_A_STEP = 2 * WRITES_OF_AN_ENTRY
-# The task, entries and evidence are read, and one transaction is written.
-SECONDS_OF_A_FOLD = 0.05
 # What a transaction writes costs twice.
 UNITS_OF_AN_ADDITION = 2
 # A batch writes each scope of a budget when it is made and when it is settled.
@@ -211,16 +208,6 @@ def _money() -> list[LedgerCeiling]:
             "that somebody waits for; those that meet try again",
             "layers/platform/python/autotune_platform/budgets/money.py",
             "larger batches",
-        ),
-        LedgerCeiling(
-            "Counts of an apprentice's runs",
-            MOST_WRITES / 2 / SECONDS_OF_A_FOLD,
-            "runs",
-            "task of an apprentice",
-            f"one transaction at a time, {SECONDS_OF_A_FOLD} s each with reads, of {MOST_WRITES} "
-            "writes, two a run with a pair; no run waits for it",
-            "layers/platform/python/autotune_platform/apprentice/folding/service.py",
-            "several tasks; a second stream, of the lists",
         ),
     ]
 

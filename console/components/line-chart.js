@@ -18,13 +18,14 @@ const dark = matchMedia("(prefers-color-scheme: dark)");
  * `tone` is accent, good, warning, trouble or plain; a value of null leaves a gap. `show` makes text
  * of a value. Below stand the values where the reader points, or the newest. While it loads, `starts`
  * is null, and the names keep the place of what will stand there. With `soFar` the last is not over yet.
+ * `when` makes text of an instant.
  */
 export function LineChart(chart) {
   if (chart.starts === null) return html`<${ChartPlace} kind="lines" names=${chart.series.map(({ name }) => name)} />`;
   return html`<${Lines} ...${chart} />`;
 }
 
-function Lines({ label, starts, series, show = String, height = HEIGHT, soFar = false }) {
+function Lines({ label, starts, series, show = String, when = minute, height = HEIGHT, soFar = false }) {
   const box = useRef(null);
   const plot = useRef(null);
   const latest = useRef(null);
@@ -79,12 +80,12 @@ function Lines({ label, starts, series, show = String, height = HEIGHT, soFar = 
     <figure class="chart">
       <div class="lines" ref=${box} role="img" aria-label=${summary} style=${{ height: `${height}px` }}></div>
       <figcaption class="readout">
-        <span class="readout-time">${at >= 0 ? minute(starts[at]) : "no time"}${soFar && at === seconds.length - 1 ? ", so far" : ""}</span>
+        <span class="readout-time">${at >= 0 ? when(starts[at]) : "no time"}${soFar && at === seconds.length - 1 ? ", so far" : ""}</span>
         ${series.map(({ name, values, tone = "accent" }) => html`
           <span key=${name} data-tone=${tone}><i aria-hidden="true"></i>${name} <b>${text(values[at])}</b></span>`)}
       </figcaption>
       <${Figures} label=${label} heads=${["From", ...series.map(({ name }) => name)]}
-        rows=${starts.map((start, index) => [minute(start), ...series.map(({ values }) => text(values[index]))])} />
+        rows=${starts.map((start, index) => [when(start), ...series.map(({ values }) => text(values[index]))])} />
     </figure>
   `;
 }
@@ -97,12 +98,13 @@ function alone(plot, at, isShown) {
   return values.flatMap((_, index) => (isThere(index) && !isThere(index - 1) && !isThere(index + 1) ? [index] : []));
 }
 
-// The day at midnight, and where there are days alone.
+// The day at midnight, and where there are days alone; there it stands once.
 function ticked(_, ticks) {
   const isLong = ticks.at(-1) - ticks[0] > TWO_DAYS;
-  return ticks.map((tick) => {
+  const texts = ticks.map((tick) => {
     const at = new Date(tick * 1_000);
     const isMidnight = at.getHours() === 0 && at.getMinutes() === 0;
     return (isLong || isMidnight ? day : clock).format(at);
   });
+  return texts.map((text, index) => (isLong && text === texts[index - 1] ? "" : text));
 }

@@ -1,12 +1,14 @@
 // The apprentice: tasks that a paid model answers, until a small one has shown that it can.
 
 import { html } from "../preact.js";
+import { Configuration } from "./apprentice/configuration.js";
 import { Pairs } from "./apprentice/pairs.js";
 import { Runs } from "./apprentice/runs.js";
+import { Served } from "./apprentice/served.js";
 import { Task } from "./apprentice/task.js";
 import { Tasks } from "./apprentice/tasks.js";
 
-const VIEWS = { pairs: Pairs, runs: Runs };
+const VIEWS = { configuration: Configuration, pairs: Pairs, runs: Runs, versions: Served };
 
 export const title = "Apprentice";
 

@@ -49,6 +49,7 @@ class ServiceFunction(Construct):
         disk: Size | None = None,
         most_at_once: int | None = None,
         memory_mb: int = MEMORY_MB,
+        sends_to_itself: bool = False,
     ) -> None:
         super().__init__(scope, construct_id)
         self.timeout = timeout
@@ -80,6 +81,8 @@ class ServiceFunction(Construct):
                 **(environment or {}),
             },
             reserved_concurrent_executions=most_at_once,
+            # Lambda takes a message for lost that went round some sixteen times.
+            recursive_loop=lambda_.RecursiveLoop.ALLOW if sends_to_itself else None,
             role=role,
             log_group=log_group,
             logging_format=lambda_.LoggingFormat.JSON,

@@ -8,13 +8,17 @@ from constructs import Construct
 from infra.constructs.signed_api import resource_paths
 from infra.stacks.apprentice_folding import ApprenticeFolding
 from infra.stacks.apprentice_runs import ApprenticeRuns
-from infra.stacks.domain_stack import DomainStack, Shared
+from infra.stacks.domain_stack import REQUESTS, DomainStack, Shared
 from infra.stacks.http import HttpStack
 from infra.stacks.ledger import LedgerStack
 
 TASKS = "apt_*"
 RUNS = "apr_*"
 LISTS = "org_*#tasks"
+EXAMPLES = [
+    "/api/v1/apprentice/tasks/{taskName}/examples",
+    "/api/v1/apprentice/tasks/{taskName}/examples/{proxy+}",
+]
 REPORT = "/api/v1/apprentice/tasks/{taskName}/report"
 FIGURES = [f"/api/v1/apprentice/tasks/{{taskName}}/{shown}" for shown in ("status", "estimate")]
 # Those of tasks alone.
@@ -42,6 +46,7 @@ class ApprenticeStack(DomainStack):
         }
         self._add_tasks(http)
         self._add_reports(http)
+        self._add_examples(http, ledger)
         self.answering = ApprenticeRuns(self, http=http, ledger=ledger)
         self.runs = self.answering.queue
         ApprenticeFolding(self, runs=self.runs)
@@ -62,6 +67,29 @@ class ApprenticeStack(DomainStack):
         self.shared.data.budgets.grant_read(tasks.function, "GetItem", keys=TASKS_MONEY)
         self.shared.data.budgets.grant_write(tasks.function, "UpdateItem", keys=TASKS_MONEY)
         http.api.route(tasks, paths=resource_paths("apprentice"))
+
+    def _add_examples(self, http: HttpStack, ledger: LedgerStack) -> None:
+        data = self.shared.data
+        examples = self.create_api(
+            "ApprenticeExamplesApi",
+            module="examples_api",
+            environment={
+                **self.apprentice_environment,
+                **self.grader_environment,
+                **ledger.stores_environment,
+            },
+        )
+        function = examples.function
+        data.apprentice.grant_read(function, "ConditionCheckItem", "GetItem", keys=LISTS)
+        data.apprentice.grant_read(function, "BatchGetItem", "GetItem", "Query", keys=TASKS)
+        data.apprentice.grant_write(function, "DeleteItem", "UpdateItem", keys=TASKS)
+        data.budgets.grant_read(function, "GetItem", keys=TASKS_MONEY)
+        # Texts are where runs have them: inputs in their items, answers in the ledger.
+        data.apprentice.grant_read(function, "BatchGetItem", keys=RUNS)
+        data.ledger.grant_read(function, "BatchGetItem", keys=REQUESTS)
+        data.ledger_texts.grant_read(function)
+        for path in EXAMPLES:
+            http.api.route(examples, paths=[path])
 
     def _add_reports(self, http: HttpStack) -> None:
         data = self.shared.data

@@ -90,6 +90,8 @@ class ApprenticeRuns(Construct):
             module="work_runs",
             description="Has models answer runs of the apprentice",
             timeout=WORK_TIMEOUT,
+            # Once a minute it looks at a run that another worker has, or had.
+            sends_to_itself=True,
             environment={
                 **self._environment,
                 **ledger.call_environment,

@@ -205,6 +205,7 @@ class DomainStack(NestedStack):
         disk: Size | None = None,
         most_at_once: int | None = None,
         memory_mb: int = MEMORY_MB,
+        sends_to_itself: bool = False,
     ) -> ServiceFunction:
         """Makes a function that may do nothing yet.
 
@@ -222,6 +223,7 @@ class DomainStack(NestedStack):
             disk: Room below /tmp; 512 MB without it.
             most_at_once: Invocations at the same time; as many as the account has without it.
             memory_mb: Its memory; 1,769 MB come with a whole processor, and less with less.
+            sends_to_itself: It sends messages to the queue that it gets them from.
         """
         package = self.shared.package
         data = self.shared.data
@@ -244,4 +246,5 @@ class DomainStack(NestedStack):
             disk=disk,
             most_at_once=most_at_once,
             memory_mb=memory_mb,
+            sends_to_itself=sends_to_itself,
         )

@@ -5,6 +5,7 @@ import shutil
 import threading
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +99,7 @@ class Components:
             "LastModifiedTime": moment,
             "_arn": arn,
             "_tags": asked.get("Tags", []),
+            "_role": endpoint["_config"].get("ExecutionRoleArn"),
             "_specification": specification,
             "_copies": asked.get("RuntimeConfig", {}).get("CopyCount", 0),
         }
@@ -213,9 +215,9 @@ class Components:
         if ("ModelName" in specification) == ("Container" in specification):
             raise validation("Either ModelName or Container is required, and not both.")
         if "ModelName" in specification:
-            self._container(specification)
+            self._container(specification, None)
 
-    def _container(self, specification: Mapping[str, Any]) -> Container:
+    def _container(self, specification: Mapping[str, Any], role: str | None) -> Container:
         seconds = specification.get("StartupParameters", {}).get(
             "ContainerStartupHealthCheckTimeoutInSeconds", STARTUP_SECONDS
         )
@@ -231,7 +233,7 @@ class Components:
                 artifact=given.get("ArtifactUrl"),
                 environment=given.get("Environment", {}),
             )
-        return Container(**{**vars(made), "startup_seconds": float(seconds)})
+        return replace(made, role=made.role or role, startup_seconds=float(seconds))
 
     def _deploy(self, name: str, record: Record, operation: str) -> None:
         """Have a component served as a record says; where that fails, what was there stays."""
@@ -243,7 +245,7 @@ class Components:
                 self._load_adapter(name, record)
             else:
                 fresh = Hosts(
-                    self._container(specification),
+                    self._container(specification, record["_role"]),
                     objects=self._objects,
                     settings=self._settings,
                     name=name,
@@ -318,7 +320,8 @@ class Components:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         artifact = Container(artifact=specification["Container"]["ArtifactUrl"])
-        download_artifact(self._objects, artifact, folder, scratch=folder)
+        objects = self._objects.acting_as(record["_role"])
+        download_artifact(objects, artifact, folder, scratch=folder)
         hosts.add_adapter(name, folder)
 
     def _adapter_folder(self, name: str) -> Path:

@@ -4,7 +4,7 @@ import logging
 import threading
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from local.sagemaker import contract
@@ -12,6 +12,7 @@ from local.sagemaker.errors import exists, limit_exceeded, not_found, not_here, 
 from local.sagemaker.faults import Faults, Kind
 from local.sagemaker.hosts import (
     MOST_CHARACTERS,
+    STARTUP_SECONDS,
     HostError,
     Hosts,
     await_capacity,
@@ -222,9 +223,9 @@ class Endpoints:
         model = self._records.get(MODEL, variant["ModelName"])
         if model is None:
             raise HostError(f"The model {variant['ModelName']} was deleted.")
-        hosts = Hosts(
-            container_of(model), objects=self._objects, settings=self._settings, name=name
-        )
+        seconds = variant.get("ContainerStartupHealthCheckTimeoutInSeconds", STARTUP_SECONDS)
+        container = replace(container_of(model), startup_seconds=float(seconds))
+        hosts = Hosts(container, objects=self._objects, settings=self._settings, name=name)
         serverless = variant.get("ServerlessConfig")
         try:
             hosts.resize(1 if serverless else variant["InitialInstanceCount"])

@@ -25,7 +25,7 @@ from local.sagemaker.errors import not_here
 from local.sagemaker.faults import Faults, Kind
 from local.sagemaker.job_logs import LogStream
 from local.sagemaker.objects import Objects, ObjectsError, unpack
-from local.sagemaker.processes import LeashedProcess, aws_environment, base_environment
+from local.sagemaker.processes import LeashedProcess, base_environment
 from local.sagemaker.script_mode import ROOT
 from local.sagemaker.settings import Settings
 
@@ -59,6 +59,7 @@ class Container:
         artifact: URI of its model; None where the image has it.
         is_packed: Whether the artifact is a tar file.
         environment: Its own variables.
+        role: Who it is; None for the server itself.
         is_isolated: Whether it has no way to AWS.
         startup_seconds: How long it may take until it is ready.
     """
@@ -67,6 +68,7 @@ class Container:
     artifact: str | None = None
     is_packed: bool = True
     environment: Mapping[str, str] = field(default_factory=dict)
+    role: str | None = None
     is_isolated: bool = False
     startup_seconds: float = STARTUP_SECONDS
 
@@ -78,7 +80,7 @@ class Host:
         self, container: Container, *, objects: Objects, settings: Settings, name: str
     ) -> None:
         self._container = container
-        self._objects = objects
+        self._objects = objects.acting_as(container.role)
         self._settings = settings
         self._root = settings.scratch / "hosts" / uuid.uuid4().hex
         self._log_file = settings.logs / f"{name}.log"
@@ -161,7 +163,7 @@ class Host:
             command or [self._settings.python, str(SERVING)],
             environment={
                 **base_environment(),
-                **({} if self._container.is_isolated else aws_environment()),
+                **self._aws(),
                 "AWS_REGION": REGION,
                 "SM_MODEL_DIR": str(model),
                 "SAGEMAKER_BIND_TO_PORT": str(port),
@@ -174,6 +176,10 @@ class Host:
         self._client = httpx.Client(
             base_url=f"http://{LOOPBACK}:{port}", timeout=INVOCATION_SECONDS, trust_env=False
         )
+
+    def _aws(self) -> dict[str, str]:
+        container = self._container
+        return {} if container.is_isolated else self._objects.roles.environment(container.role)
 
     def _await_ping(self) -> None:
         assert self._client is not None, "it is prepared"
@@ -346,6 +352,7 @@ def container_of(model: Mapping[str, Any]) -> Container:
         artifact=source["S3Uri"] if source else given.get("ModelDataUrl"),
         is_packed=source is None or source["CompressionType"] == "Gzip",
         environment=given.get("Environment", {}),
+        role=model.get("ExecutionRoleArn"),
         is_isolated=model.get("EnableNetworkIsolation", False),
     )
 

@@ -18,7 +18,7 @@ from local.sagemaker.hosts import MOST_CHARACTERS
 from local.sagemaker.job_logs import LogStream
 from local.sagemaker.metrics import final_metrics
 from local.sagemaker.objects import Objects, ObjectsError, pack
-from local.sagemaker.processes import LeashedProcess, aws_environment, base_environment
+from local.sagemaker.processes import LeashedProcess, base_environment
 from local.sagemaker.records import Record, Records, now
 from local.sagemaker.script_mode import ROOT, ScriptMode
 from local.sagemaker.settings import Settings
@@ -327,7 +327,8 @@ class Job:
         """Return what is not the script's own; an isolated one has no way to AWS."""
         if self._job()["EnableNetworkIsolation"]:
             return base_environment()
-        return {**base_environment(), **aws_environment()}
+        role = self._job()["RoleArn"]
+        return {**base_environment(), **self._objects.roles.environment(role)}
 
     def _job(self) -> Record:
         record = self._records.get(_KIND, self._name)

@@ -8,6 +8,7 @@ from local.sagemaker.errors import exists, not_found, not_here, validation
 from local.sagemaker.hosts import container_of
 from local.sagemaker.listing import Listing
 from local.sagemaker.records import Record, Records, arn_of, now
+from local.sagemaker.roles import Roles
 
 MODEL = "model"
 CONFIG = "endpoint-config"
@@ -32,14 +33,16 @@ _GIBIBYTE = 1024
 class Models:
     """Models and configurations."""
 
-    def __init__(self, records: Records) -> None:
+    def __init__(self, records: Records, roles: Roles) -> None:
         self._records = records
+        self._roles = roles
 
     def create_model(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """``CreateModel``."""
         if "PrimaryContainer" in asked and "Containers" in asked:
             raise validation("Only one of PrimaryContainer and Containers may be given.")
         container_of(asked)
+        self._roles.check(asked.get("ExecutionRoleArn"))
         arn = self._add(MODEL, "ModelName", asked, {"EnableNetworkIsolation": False})
         return {"ModelArn": arn}
 

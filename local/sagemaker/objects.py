@@ -2,14 +2,14 @@
 
 import re
 import tarfile
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import boto3
-from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
+
+from local.sagemaker.roles import Roles
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -24,11 +24,20 @@ class ObjectsError(Exception):
 
 
 class Objects:
-    """S3, by the environment's credentials and endpoint."""
+    """S3, as somebody may use it.
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._made: S3Client | None = None
+    Args:
+        roles: Who jobs and hosts are.
+        role: Whose permissions count; None for the server's own.
+    """
+
+    def __init__(self, roles: Roles, role: str | None = None) -> None:
+        self.roles = roles
+        self._role = role
+
+    def acting_as(self, role: str | None) -> "Objects":
+        """Return S3 as a role may use it."""
+        return Objects(self.roles, role)
 
     def download(self, uri: str, folder: Path) -> int:
         """Copy what begins with a URI into a folder; return how many objects that were.
@@ -101,11 +110,8 @@ class Objects:
 
     @property
     def _s3(self) -> "S3Client":
-        with self._lock:
-            if self._made is None:
-                config = Config(s3={"addressing_style": "path"}, proxies={})
-                self._made = boto3.session.Session().client("s3", config=config)
-            return self._made
+        client: S3Client = _as_objects_error(lambda: self.roles.s3(self._role))
+        return client
 
 
 def bucket_and_key(uri: str) -> tuple[str, str]:

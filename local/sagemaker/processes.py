@@ -76,10 +76,8 @@ class LeashedProcess:
 
 def base_environment() -> dict[str, str]:
     """Return what a job or a host has of this process's environment: nothing of AWS."""
-    kept = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TZ", "LD_LIBRARY_PATH", "VIRTUAL_ENV")
+    kept = (
+        *("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TZ", "VIRTUAL_ENV"),
+        *("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES"),
+    )
     return {name: os.environ[name] for name in kept if name in os.environ}
-
-
-def aws_environment() -> dict[str, str]:
-    """Return what of it is about AWS: where it is, and whose credentials."""
-    return {name: value for name, value in os.environ.items() if name.startswith("AWS_")}

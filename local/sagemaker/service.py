@@ -13,6 +13,7 @@ from local.sagemaker.invocations import OPERATION, Invocations, Invoked
 from local.sagemaker.models import Models
 from local.sagemaker.objects import Objects
 from local.sagemaker.records import Records
+from local.sagemaker.roles import roles_of_environment
 from local.sagemaker.settings import Settings
 from local.sagemaker.tags import Tags
 from local.sagemaker.training import TrainingJobs
@@ -34,7 +35,7 @@ class SageMaker:
     def __init__(self, settings: Settings) -> None:
         shutil.rmtree(settings.scratch, ignore_errors=True)
         self.faults = Faults(settings.directory)
-        records, objects = Records(settings.directory), Objects()
+        records, objects = Records(settings.directory), Objects(roles_of_environment())
         self._jobs = jobs = TrainingJobs(
             records=records, faults=self.faults, objects=objects, settings=settings
         )
@@ -51,7 +52,7 @@ class SageMaker:
         self._invocations = Invocations(
             faults=self.faults, endpoints=endpoints, components=components
         )
-        models, tags = Models(records), Tags(records)
+        models, tags = Models(records, objects.roles), Tags(records)
         self.operations: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
             "AddTags": tags.add,
             "CreateEndpoint": endpoints.create,

@@ -68,6 +68,7 @@ class TrainingJobs:
         """``CreateTrainingJob``."""
         name = asked["TrainingJobName"]
         _check(asked)
+        self._objects.roles.check(asked["RoleArn"])
         if self._faults.take("CreateTrainingJob", name, Kind.RESOURCE_LIMIT):
             instance = asked["ResourceConfig"]["InstanceType"]
             raise limit_exceeded(f"{instance} for training job usage")
@@ -82,7 +83,7 @@ class TrainingJobs:
             name,
             records=self._records,
             faults=self._faults,
-            objects=self._objects,
+            objects=self._objects.acting_as(asked["RoleArn"]),
             settings=self._settings,
         )
         with self._lock:

@@ -19,6 +19,7 @@ from playwright.sync_api import Browser, Page
 
 from tests.support import exports
 from tests.support.console import Console, served_console
+from tests.support.console_apprentice import filled_apprentice, newest_run
 from tests.support.console_decks import FilledDecks, filled_decks
 from tests.support.console_ledger import filled_ledger
 from tests.support.console_reviews import filled_reviews
@@ -65,9 +66,9 @@ def main() -> None:
         pytest.MonkeyPatch.context() as patched,
         launched() as browser,
         served_console(patched, browser) as console,
-        filled(console) as (task_id, decks),
+        filled(console) as (task_id, decks, run_id),
     ):
-        views = dict(named_views(console, task_id, decks))
+        views = {**dict(named_views(console, task_id, decks)), **views_of_apprentice(run_id)}
         for size in SIZES:
             for scheme in SCHEMES:
                 is_crossed = (size == "desktop") == (scheme == "light")
@@ -80,8 +81,12 @@ def main() -> None:
 
 
 @contextmanager
-def filled(console: Console) -> Iterator[tuple[str, FilledDecks]]:
-    """Have something of everything until the block is left; yield a day's task, and decks."""
+def filled(console: Console) -> Iterator[tuple[str, FilledDecks, str]]:
+    """Have something of everything until the block is left.
+
+    Yields:
+        A day's task, decks, and a run of the apprentice.
+    """
     served, platform = console.served, console.served.platform
     task_id = served.new_task("arithmetic")
     asked = answers()
@@ -99,7 +104,8 @@ def filled(console: Console) -> Iterator[tuple[str, FilledDecks]]:
     with filled_ledger(platform) as ledger, graded(platform):
         decks = filled_decks(ledger.ledger, samples=160)
         decks.labelled.get("agreement")  # so that its page has the figures
-        yield task_id, decks
+        apprentice = filled_apprentice(platform, ledger.connection)
+        yield task_id, decks, newest_run(apprentice)
 
 
 def answers() -> dict[str, list[dict[str, Any]]]:
@@ -148,6 +154,21 @@ def named_views(console: Console, task_id: str, decks: FilledDecks) -> Iterator[
     yield "decks-sample-one", f"#/decks/{decks.runs.deck_id}/samples/{decks.sample_id}"
     yield "labelling-sample-one", f"#/labelling/{decks.runs.deck_id}/{decks.proposed_id}"
     page.context.close()
+
+
+def views_of_apprentice(run_id: str) -> dict[str, str]:
+    """Return views of a task of the apprentice by name: its address has no id."""
+    task = "#/apprentice/intents"
+    views = {
+        f"apprentice-{part}-one": f"{task}/{part}"
+        for part in ("runs", "versions", "pairs", "configuration")
+    }
+    return {
+        "apprentice-one": task,
+        **views,
+        "apprentice-run-one": f"{task}/runs/{run_id}",
+        "apprentice-change-one": f"{task}/configuration?a=1&b=2",
+    }
 
 
 def take(

@@ -1,5 +1,7 @@
 """The apprentice in the console: each figure is the API's."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -132,6 +134,70 @@ def test_a_task_shows_how_long_it_takes_until_graduation(console, filled):
     assert day["1 in 10 below"] == estimate["dates"]["low"]
 
 
+def test_versions_of_the_configuration_are_listed_with_what_each_says(console, filled):
+    page = console.open("#/apprentice/intents/configuration")
+    configurations = get(console, f"{TASKS}/intents/configurations")["configurations"]
+    latest, first = cells(page, "Versions of the configuration")
+    assert (latest["Version"], first["Version"]) == ("2", "1")
+    badge = page.get_by_role("row", name=re.compile("^2 ")).locator(".badge")
+    expect(badge).to_have_text(["present"])
+    assert (latest["Evidence"], first["Evidence"]) == ("stays", "begins")
+    assert latest["By"] == configurations[0]["createdBy"]
+    shown = page.get_by_role("region", name="Budgets", exact=True)
+    expect(shown).to_contain_text('"monthly": "200"')
+    question = page.get_by_role("region", name="Question", exact=True)
+    expect(question).to_have_text(configurations[0]["configuration"]["promptTemplate"])
+    page.get_by_role("link", name="1", exact=True).click()
+    expect(shown).not_to_contain_text('"monthly": "200"')
+    assert page.url.endswith("#/apprentice/intents/configuration?shown=1")
+
+
+def test_what_changed_between_two_configurations_is_marked(console, filled):
+    page = console.open("#/apprentice/intents/configuration")
+    page.get_by_role("link", name="What changed").click()
+    changed = page.get_by_role("region", name="What changed in Budgets")
+    expect(changed.locator("ins")).to_contain_text(['"200"'])
+    heads = page.locator('section[aria-label="From version 1 to 2"] .text-head')
+    expect(heads).to_have_text(["Small model", "Budgets", "Training"])
+    console.go(page, "#/apprentice/intents/configuration?a=2&b=2")
+    expect(page.locator("main")).to_contain_text("No difference.")
+
+
+def test_another_definition_is_said_to_begin_evidence_anew(console, filled):
+    filled.put(systemPrompt="You tell intents apart, in JSON alone.")
+    page = console.open("#/apprentice/intents/configuration")
+    latest = cells(page, "Versions of the configuration")[0]
+    assert (latest["Version"], latest["Evidence"]) == ("3", "begins anew")
+    console.go(page, "#/apprentice/intents/versions")
+    rows = cells(page, "Versions of the small model")
+    assert {row["Evidence"] for row in rows} == {
+        "of an earlier definition: it answers another question"
+    }
+    assert {row["Stage"] for row in rows} == {"not asked"}
+    assert {row["Served by"] for row in rows} == {"vLLM"}
+
+
+def test_versions_say_where_they_are_served_and_how_their_evidence_stands(console, filled):
+    page = console.open("#/apprentice/intents/versions")
+    versions = get(console, f"{TASKS}/intents/versions")["versions"]
+    status = get(console, f"{TASKS}/intents/status")["status"]
+    candidate, serving = status["versions"]
+    second, first = cells(page, "Versions of the small model")
+    assert (second["Stage"], first["Stage"]) == ("shadow", "serves")
+    assert [second["Model"], first["Model"]] == [one["model"] for one in versions]
+    expect(page.get_by_text("intents-1")).to_have_attribute("title", versions[1]["digest"])
+    assert first["Served by"] == "vLLM at https://models.example.com/v1"
+    assert first["Evidence"] == (
+        f"agrees in {percent(serving['agreement']['mean'])} of {serving['agreement']['pairs']} "
+        f"pairs: graduated at pair {serving['graduatedAt']}, "
+        f"and is above {percent(serving['agreement']['bound'])}"
+    )
+    needed = round(candidate["agreement"]["evidenceNeeded"])
+    assert f"of the {needed} that it takes to graduate" in second["Evidence"]
+    page.get_by_role("link", name="2", exact=True).click()
+    expect(page.get_by_label("Version")).to_have_value("2")
+
+
 def test_days_are_chosen_and_stand_in_the_address(console, filled):
     page = console.open("#/apprentice/intents")
     with page.expect_response("**/report?days=7"):
@@ -183,6 +249,8 @@ def test_a_task_without_runs_says_what_is_next(console, filled):
     expect(page.locator("main")).to_contain_text("0 of the 50 examples")
     console.go(page, "#/apprentice/idle/pairs")
     expect(page.locator(".empty")).to_contain_text("No versions")
+    console.go(page, "#/apprentice/idle/versions")
+    expect(page.locator(".empty")).to_contain_text("autotune apprentice versions register idle")
 
 
 def test_a_task_that_is_not_there_is_a_problem(console, filled):

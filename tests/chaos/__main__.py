@@ -30,7 +30,13 @@ from tests.chaos.invariants import Finding, Verdicts
 from tests.chaos.leaving import search
 from tests.chaos.outage import break_down
 from tests.chaos.permissions import permissions_finding
-from tests.chaos.report import show_attempts, show_faults, show_findings, show_graders
+from tests.chaos.report import (
+    show_attempts,
+    show_faults,
+    show_findings,
+    show_graders,
+    show_latencies,
+)
 from tests.chaos.run import Chaos
 from tests.chaos.starved import starve
 from tests.chaos.subscribers import audience
@@ -129,7 +135,7 @@ def report(chaos: Chaos, proxy: ThrottlingProxy) -> list[Finding]:
             [
                 one.id
                 for one in accepted.values()
-                if one.patient == DOWN_FOR_GOOD and one.stage in (*chaos.sick_stages, "faults")
+                if one.patient == DOWN_FOR_GOOD and one.stage in ("sick", "faults")
             ],
             verdicts,
             seconds=DEADLINE_SECONDS,
@@ -141,7 +147,7 @@ def report(chaos: Chaos, proxy: ThrottlingProxy) -> list[Finding]:
         invariants.every_fault_happened(faults),
         invariants.no_function_outgrew_its_memory(kills_in(chaos.directory)),
         *events_findings(chaos, verdicts),
-        chaos.latency_finding(verdicts),
+        chaos.waiting_finding(verdicts),
         search(
             chaos.profile,
             secrets=[
@@ -153,6 +159,7 @@ def report(chaos: Chaos, proxy: ThrottlingProxy) -> list[Finding]:
     ]
     show_graders(console, chaos.patients, accepted.values(), verdicts)
     show_faults(console, faults)
+    show_latencies(console, {one: chaos.spans(one, verdicts) for one in ("calm", "sick")})
     show_attempts(console, failed_attempts(chaos.profile.aws_endpoint_url))
     show_findings(console, findings)
     return findings

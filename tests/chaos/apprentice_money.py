@@ -1,9 +1,9 @@
 """Looks at budgets while money is spent: bill ≤ committed ≤ limit, at each of them."""
 
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from tests.chaos.beside import Beside
 from tests.chaos.invariants import Finding
 from tests.chaos.tables import Item, Tables
 from tests.chaos.teacher import Teacher
@@ -27,20 +27,15 @@ class Looks:
     count: int = 0
     most: dict[str, int] = field(default_factory=dict)
     violations: list[str] = field(default_factory=list)
-    _stop: threading.Event = field(default_factory=threading.Event)
-    _thread: threading.Thread | None = None
+    _beside: Beside = field(default_factory=Beside)
 
     def start(self) -> None:
         """Begin."""
-        self._thread = threading.Thread(target=self._run)
-        self._thread.start()
+        self._beside.start(self._run)
 
     def stop(self) -> None:
         """End, after a last look."""
-        self._stop.set()
-        if self._thread is not None:
-            self._thread.join()
-            self._thread = None
+        self._beside.stop()
 
     def finding(self) -> Finding:
         """Return what was seen."""
@@ -61,7 +56,7 @@ class Looks:
         return _sum(self._scope(scope), _SPENT)
 
     def _run(self) -> None:
-        while not self._stop.wait(LOOKS_EVERY_SECONDS):
+        while not self._beside.is_over(after=LOOKS_EVERY_SECONDS):
             self._look()
         self._look()
 

@@ -6,6 +6,8 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
 
 from tests.support.graders import (
     Disease,
@@ -34,6 +36,8 @@ DEADLINE_SECONDS = 60
 
 FLAPPING = "flapping health"
 DOWN_FOR_GOOD = "down for good"
+HOLDING = ("time-outs", "slow drip", DOWN_FOR_GOOD)
+"""Those whose sickness holds a completion for half a minute or more."""
 
 _ABSTAINS = 0.05
 
@@ -55,6 +59,7 @@ class Patient:
     Attributes:
         signed: every value that it signed for a completion; no two are alike.
         struck: requests in which its disease changed the answer.
+        struck_at: when a completion was first in such a request.
         is_ill: whether the disease shows at all; it begins with the second stage.
     """
 
@@ -64,6 +69,7 @@ class Patient:
     draw: random.Random
     signed: dict[str, set[float]] = field(default_factory=dict)
     struck: int = 0
+    struck_at: dict[str, datetime] = field(default_factory=dict)
     is_ill: bool = False
     thinking_seconds: float = THINKING_SECONDS
     task_id: str = ""
@@ -84,9 +90,15 @@ class Patient:
             before = repr(exchange)
             if self.is_ill:
                 self.ward.disease(exchange)
-            self.struck += repr(exchange) != before
+            if repr(exchange) != before:
+                self._note_struck(asked)
             if _is_signed_well(exchange):
                 self._note(asked, exchange)
+
+    def _note_struck(self, asked: dict[str, Any]) -> None:
+        self.struck += 1
+        for completion in asked.get("completions") or [asked["completion"]]:
+            self.struck_at.setdefault(completion["id"], datetime.now(UTC))
 
     def _note(self, asked: dict[str, dict[str, str]], exchange: Exchange) -> None:
         for item in exchange.items:

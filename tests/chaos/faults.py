@@ -14,6 +14,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from autotune_platform.completions.models import Chunk
 from local.endpoint import REGION
 from local.stack import LocalStack
+from tests.chaos.beside import Beside
 
 _AT_ONCE = 0.15
 
@@ -31,10 +32,8 @@ class Saboteur:
         self._chunks: list[Chunk] = []
         # Beyond what the sweeper counts up to: its own runs keep their names.
         self._redrives = count(1_000)
-        self._stop = threading.Event()
-        self._stop.set()
         self._lock = threading.Lock()
-        self._thread: threading.Thread | None = None
+        self._beside = Beside()
         self.killed: Counter[str] = Counter()
         self.doubled: Counter[str] = Counter()
 
@@ -42,27 +41,22 @@ class Saboteur:
         """Note a chunk that was just queued; while at work, double some of them at once."""
         with self._lock:
             self._chunks.append(chunk)
-            at_once = not self._stop.is_set() and self._draw.random() < _AT_ONCE
+            at_once = self._beside.is_on and self._draw.random() < _AT_ONCE
         if at_once:
             self._double(chunk, other_run=True)
 
     def start(self) -> None:
         """Begin."""
-        self._stop.clear()
-        self._thread = threading.Thread(target=self._run)
-        self._thread.start()
+        self._beside.start(self._run)
 
     def stop(self) -> None:
         """End, and wait for the deed in progress."""
-        self._stop.set()
-        if self._thread is not None:
-            self._thread.join()
-            self._thread = None
+        self._beside.stop()
 
     def _run(self) -> None:
         # In turn, so that each is done even in a short run; what it hits is drawn.
         for deed in cycle((self._kill_a_worker, self._double_as_another, self._double_as_it_was)):
-            if self._stop.wait(self._draw.uniform(1, 3)):
+            if self._beside.is_over(after=self._draw.uniform(1, 3)):
                 return
             deed()
 
@@ -79,25 +73,36 @@ class Saboteur:
     def _kill_a_worker(self) -> None:
         workers = workers_below(self._stack.directory)
         if workers:
-            name, process = self._draw.choice(workers)
-            with suppress(psutil.NoSuchProcess):
-                process.kill()
-                self.killed[name] += 1
+            kill(*self._draw.choice(workers), killed=self.killed)
 
     def _double(self, chunk: Chunk, *, other_run: bool) -> None:
-        profile = self._stack.profile()
-        assert profile is not None
         message = chunk
         if other_run:
             message = chunk.model_copy(update={"redrive": next(self._redrives)})
-        session = boto3.Session("test", "test", region_name=REGION)
-        sqs = session.client("sqs", endpoint_url=profile.aws_endpoint_url)
         with suppress(BotoCoreError, ClientError):  # the stack may just be stopping
-            url = next(
-                url for url in sqs.list_queues()["QueueUrls"] if "NormalPriorityQueue" in url
-            )
-            sqs.send_message(QueueUrl=url, MessageBody=message.model_dump_json())
+            send(self._stack, "NormalPriorityQueue", message.model_dump_json())
             self.doubled["as another run" if other_run else "as it was"] += 1
+
+
+def send(stack: LocalStack, queue: str, body: str) -> None:
+    """Put a message on the queue whose name has a certain part.
+
+    Raises:
+        BotoCoreError, ClientError: the stack is not there.
+    """
+    profile = stack.profile()
+    assert profile is not None
+    session = boto3.Session("test", "test", region_name=REGION)
+    sqs = session.client("sqs", endpoint_url=profile.aws_endpoint_url)
+    url = next(url for url in sqs.list_queues()["QueueUrls"] if queue in url)
+    sqs.send_message(QueueUrl=url, MessageBody=body)
+
+
+def kill(name: str, worker: psutil.Process, *, killed: Counter[str]) -> None:
+    """Kill a function's worker, and count it unless it had ended by itself."""
+    with suppress(psutil.NoSuchProcess):
+        worker.kill()
+        killed[name] += 1
 
 
 def workers_below(directory: Path) -> list[tuple[str, psutil.Process]]:

@@ -9,7 +9,7 @@ take long. The other organisation trickles completions to a grader of its own, b
 import itertools
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -24,12 +24,14 @@ from autotune import APIError, AutotuneClient, AutotuneError
 from local.memory_limits import kills_in
 from local.stack import LocalStack
 from tests.chaos import invariants
-from tests.chaos.invariants import Finding
+from tests.chaos.invariants import Finding, Verdicts, moment
 from tests.chaos.leaving import search
 from tests.chaos.permissions import permissions_finding
-from tests.chaos.tables import Tables
+from tests.chaos.report import show_latencies
+from tests.chaos.tables import Item, Tables
 from tests.chaos.tenants import another_organization, decided, new_task, operate
 from tests.chaos.texts import TEXT
+from tests.chaos.waiting import Span, nobody_is_passed
 from tests.security.hostile_grader import KINDS
 from tests.support.graders import Exchange, loopback_grader
 
@@ -45,7 +47,6 @@ LIMITS = {
 
 TRICKLED = 40
 TRICKLE_SECONDS = 0.4
-MOST_ROUNDS = 3
 PAUSE_SECONDS = 0.4
 MOST_AT_ONCE = 50
 REFUSALS = {
@@ -172,32 +173,26 @@ def attack(console: Console) -> list[Finding]:
         task_id = new_task(victim, healthy)
         accepted = _trickle(victim, task_id, TRICKLED // 4)  # so that every function has started
         accepted += (undisturbed := _trickle(victim, task_id, TRICKLED))
-        calm, beside = _latencies(tables, undisturbed), list[list[float]]()
+        decided(tables, undisturbed)
         with _attacking(attacker):
             accepted += _trickle(victim, task_id, TRICKLED // 4)
-            for _ in range(MOST_ROUNDS):
-                ids = _trickle(victim, task_id, TRICKLED)
-                accepted += ids
-                beside.append(_latencies(tables, ids))
-                harm = invariants.neighbours_do_no_harm(calm, beside, who="a hostile neighbour")
-                if not harm.violations:
-                    break
-                console.print(f"once more, because of {harm.violations[0]}")
+            accepted += (beside := _trickle(victim, task_id, TRICKLED))
+            decided(tables, beside)
         verdicts = decided(tables, accepted)
+        stages = {"calm": _spans(undisturbed, verdicts), "attacked": _spans(beside, verdicts)}
+        show_latencies(console, stages)
         told = ", ".join(f"{count} {code}" for code, count in sorted(attacker.answers.items()))
         console.print(f"hostile: {len(accepted)} completions beside {told}")
         refused = {code: attacker.answers[code] for code in ("too_many_requests", *_LIMITS_MET)}
-        items = [
-            item
-            for item in tables.items("Completions")
-            if item.get("organization_id") != organization_id
-        ]
+        stored = list(tables.items("Completions"))
+        items = [item for item in stored if item.get("organization_id") != organization_id]
+        attacks = _attacks(attacker, stored)
         return [
             invariants.every_fault_happened({**attacker.began, **refused}),
             invariants.nothing_accepted_is_lost(accepted, items),
             invariants.everything_is_decided(accepted, verdicts),
             invariants.all_are_scored("who works beside an attacker is scored", accepted, verdicts),
-            harm,
+            nobody_is_passed("an attacker", stages["attacked"], attacks),
             _only_refusals(attacker),
             invariants.no_function_outgrew_its_memory(kills_in(Path(folder))),
             search(profile, api_keys=[api_key, second], secrets=[healthy.secret]),
@@ -277,13 +272,19 @@ def _trickle(client: AutotuneClient, task_id: str, count: int) -> list[str]:
     return accepted
 
 
-def _latencies(tables: Tables, completion_ids: list[str]) -> list[float]:
-    verdicts = decided(tables, completion_ids)
+def _spans(completion_ids: Sequence[str], verdicts: Verdicts) -> list[Span]:
     return [
-        invariants.seconds_to_verdict(one)
+        Span(moment(one, "submitted_at"), moment(one, "decided_at"))
         for id_ in completion_ids
         for one in verdicts.get(id_, [])[:1]
     ]
+
+
+def _attacks(attacker: Attacker, items: Sequence[Item]) -> list[Span]:
+    """Return when the attacker's completions were open that graders decide."""
+    task_ids = {*attacker.task_ids, attacker.builtin_id}
+    ids = [item["pk"] for item in items if item.get("task_id") in task_ids]
+    return _spans(list(dict.fromkeys(ids)), invariants.verdicts_by_completion(items))
 
 
 def _only_refusals(attacker: Attacker) -> Finding:

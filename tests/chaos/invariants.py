@@ -16,11 +16,6 @@ STATES = ("scored", "abstained", "failed", "canceled")
 DECIDED_AFTER_DEADLINE = timedelta(seconds=120)
 """Latest that a verdict may come after its deadline: a restart, and a sweep after it."""
 
-SLOWER_AT_MOST = 2.0
-
-P99_FLOOR_SECONDS = 3.0
-"""Below this the comparison says nothing: a cold start on a busy machine takes as long."""
-
 Verdicts = Mapping[str, Sequence[Item]]
 
 
@@ -150,7 +145,7 @@ def deadlines_hold(completion_ids: Collection[str], verdicts: Verdicts, *, secon
             if item.get("reason_code") != "deadline_exceeded":
                 why = item.get("reason_code", item["state"])
                 violations.append(f"{completion_id} is {why}, not deadline_exceeded")
-            elif _moment(item, "decided_at") > _latest(item, seconds):
+            elif moment(item, "decided_at") > _latest(item, seconds):
                 violations.append(f"{completion_id} failed long after its deadline")
     return Finding("deadlines end what waits", len(completion_ids), violations)
 
@@ -173,26 +168,6 @@ def counts_agree(
     ]
     violations += [f"the API was not asked for {one}" for one in set(counted) - set(told)]
     return Finding("the API's counts are the table's", len(told), violations)
-
-
-def neighbours_do_no_harm(
-    calm: Sequence[float], beside_sick: Sequence[Sequence[float]], *, who: str = "sick neighbours"
-) -> Finding:
-    """Healthy graders' p99 is not more than doubled by sick neighbours.
-
-    Args:
-        calm: seconds from submission to verdict while every grader was well.
-        beside_sick: the same while all but them were sick, for each time that it was measured; the
-            best counts, because a machine that is busy for a moment looks like harm.
-    """
-    if not (calm and beside_sick and all(beside_sick)):
-        return Finding(f"{who}: p99 at most doubled", 0, ["nothing was measured"])
-    limit = max(SLOWER_AT_MOST * p99(calm), P99_FLOOR_SECONDS)
-    best = min(map(p99, beside_sick))
-    told = f"p99 {p99(calm):.2f} s, beside {who} {best:.2f} s"
-    violations = [] if best <= limit else [f"{told}, over {limit:.2f} s"]
-    measured = len(calm) + sum(map(len, beside_sick))
-    return Finding(f"{who}: {told}", measured, violations)
 
 
 def flapping_is_no_outage(flapping: Sequence[str], down: Sequence[str]) -> Finding:
@@ -245,23 +220,6 @@ def every_fault_happened(faults: Mapping[str, int]) -> Finding:
     return Finding("every disease and fault struck", len(faults), violations)
 
 
-def latencies(
-    accepted: Iterable[Accepted], verdicts: Verdicts, *, stage: str, patients: Collection[str]
-) -> list[float]:
-    """Return the seconds from submission to verdict of some graders' completions in a stage."""
-    return [
-        seconds_to_verdict(item)
-        for one in accepted
-        if one.stage == stage and one.patient in patients
-        for item in verdicts.get(one.id, [])
-    ]
-
-
-def seconds_to_verdict(item: Item) -> float:
-    """Return the seconds from submission to verdict."""
-    return (_moment(item, "decided_at") - _moment(item, "submitted_at")).total_seconds()
-
-
 def p99(seconds: Sequence[float]) -> float:
     """Return the 99th percentile by nearest rank."""
     return sorted(seconds)[math.ceil(len(seconds) * 0.99) - 1]
@@ -273,8 +231,9 @@ def is_late(submitted_at: datetime, now: datetime, *, seconds: int) -> bool:
 
 
 def _latest(item: Item, seconds: int) -> datetime:
-    return _moment(item, "submitted_at") + timedelta(seconds=seconds) + DECIDED_AFTER_DEADLINE
+    return moment(item, "submitted_at") + timedelta(seconds=seconds) + DECIDED_AFTER_DEADLINE
 
 
-def _moment(item: Item, name: str) -> datetime:
+def moment(item: Item, name: str) -> datetime:
+    """Return a time that an item has."""
     return datetime.fromisoformat(item[name])

@@ -38,6 +38,7 @@ class Mutation:
     """One guard, the text that is it, what stands there instead, and who must find out.
 
     Attributes:
+        invariant: a part of what is printed then, or the name of the test that fails.
         asked: further arguments of the run that finds out.
     """
 
@@ -127,13 +128,19 @@ def run_mutated(mutation: Mutation, asked: Sequence[str]) -> tuple[int, str]:
     return finished.returncode, finished.stdout
 
 
-def run_all(mutations: Sequence[Mutation], asked: Sequence[str]) -> int:
-    """Run a module without each of the guards, print who found it, return the exit code."""
+def run_all(
+    mutations: Sequence[Mutation], asked: Sequence[str], *, said_by: str = "violated:"
+) -> int:
+    """Run a module without each of the guards, print who found it, return the exit code.
+
+    Args:
+        said_by: how lines begin that say what was found.
+    """
     missed = 0
     for mutation in mutations:
         print(f"without {mutation.name} ...", flush=True)
         code, printed = run_mutated(mutation, [*asked, *mutation.asked])
-        said = [line for line in printed.splitlines() if line.startswith("violated:")]
+        said = [line for line in printed.splitlines() if line.startswith(said_by)]
         is_found = code == 1 and any(mutation.invariant in line for line in said)
         missed += not is_found
         print("\n".join(said) if is_found else printed)

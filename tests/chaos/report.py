@@ -7,8 +7,9 @@ from rich.console import Console
 from rich.table import Table
 
 from tests.chaos.diseases import Patient
-from tests.chaos.invariants import STATES, Finding, Verdicts, state_of
+from tests.chaos.invariants import STATES, Finding, Verdicts, p99, state_of
 from tests.chaos.load import Accepted
+from tests.chaos.waiting import Span
 
 _SHOWN_VIOLATIONS = 5
 
@@ -52,6 +53,16 @@ def show_faults(console: Console, faults: Mapping[str, int]) -> None:
     """Print what was done to the stack."""
     told = ", ".join(f"{times} {name}" for name, times in faults.items())
     console.print(f"faults: {told}", highlight=False)
+
+
+def show_latencies(console: Console, stages: Mapping[str, Sequence[Span]]) -> None:
+    """Print healthy graders' latency in each stage: it proves nothing on a busy machine."""
+    told = [
+        f"{stage} {p99([one.seconds for one in spans]):.2f} s"
+        for stage, spans in stages.items()
+        if spans
+    ]
+    console.print(f"p99 of healthy graders: {', '.join(told)}", highlight=False)
 
 
 def show_attempts(console: Console, failed: Counter[str]) -> None:

@@ -16,21 +16,22 @@ from rich.console import Console
 from autotune import AutotuneClient
 from local.records import LocalProfile
 from local.stack import LocalStack
-from tests.chaos import invariants
 from tests.chaos.diseases import (
     DEADLINE_SECONDS,
     DOWN_FOR_GOOD,
+    HOLDING,
     THINKING_SECONDS,
     Patient,
 )
 from tests.chaos.faults import Saboteur
-from tests.chaos.invariants import Finding, Verdicts, is_late
+from tests.chaos.invariants import Finding, Verdicts, is_late, moment
 from tests.chaos.load import Load
 from tests.chaos.operator import Operator
 from tests.chaos.stream import VerdictStream
 from tests.chaos.subscribers import Subscriber
 from tests.chaos.tables import Item, Tables
 from tests.chaos.throttling import ThrottlingProxy
+from tests.chaos.waiting import Span, nobody_waits_behind
 
 LIMIT_SECONDS = 530
 WARM_UP_EACH = 2
@@ -44,12 +45,6 @@ COMPLETIONS_PER_ROUND = 1_000
 THROTTLED_TABLE = "Completions"
 THROTTLED_SHARE = 0.4
 CANCELED_SHARE = 0.05
-MOST_SICK_STAGES = 3
-"""A busy moment of the machine passes, harm by neighbours stays: what looks like it is repeated."""
-
-MEASURED_UNTIL = 200
-"""Seconds; what comes after needs the rest."""
-
 SWEPT_AT_ONCE = 20
 """Batches driven again together: each is a run, and MiniStack takes a second to start a worker."""
 
@@ -93,7 +88,6 @@ class Chaos:
             seed=seed,
         )
         self.wanted = 0
-        self.sick_stages: list[str] = []
         self.restarts = 0
         self.statuses: dict[str, list[str]] = {}
 
@@ -114,12 +108,12 @@ class Chaos:
         for patient in self.patients:
             patient.is_ill = True
         self._say("sick: the same again, and all but two graders are ill")
-        self._measure_beside_sick(calm)
+        self._submit("sick", calm)
+        self._await_decided("sick", {one.name for one in self.patients if one.is_healthy})
         self._probe(8)
         self._say("faults: killed workers, doubled messages, a throttled table, a restart")
         self._break_things(each - 2 * calm - WARM_UP_EACH)
-        extra = calm * (len(self.sick_stages) - 1)
-        self.wanted = (each + extra) * len(self.patients)
+        self.wanted = each * len(self.patients)
         self._drive_to_the_end()
         self._tell_the_rest()
         self.stream.stop()
@@ -174,30 +168,28 @@ class Chaos:
             cancels=cancels,
         )
 
-    def _measure_beside_sick(self, each: int) -> None:
-        """Submit while neighbours are sick, again where healthy graders seem to suffer."""
+    def spans(self, stage: str, verdicts: Verdicts) -> list[Span]:
+        """Return when healthy graders' completions of a stage were submitted and decided."""
         healthy = {one.name for one in self.patients if one.is_healthy}
-        for number in range(1, MOST_SICK_STAGES + 1):
-            stage = f"sick-{number}"
-            self.sick_stages.append(stage)
-            self._submit(stage, each)
-            self._await_decided(stage, healthy)
-            finding = self.latency_finding(
-                invariants.verdicts_by_completion(list(self.stream.written.values()))
-            )
-            if not finding.violations or time.monotonic() - self._started > MEASURED_UNTIL:
-                return
-            self._say(f"once more, because of {finding.violations[0]}")
+        return [
+            Span(moment(item, "submitted_at"), moment(item, "decided_at"))
+            for one in self.load.accepted.values()
+            if one.stage == stage and one.patient in healthy
+            for item in verdicts.get(one.id, [])
+        ]
 
-    def latency_finding(self, verdicts: Verdicts) -> Finding:
-        """Compare healthy graders' latency with well and with sick neighbours."""
-        healthy = {one.name for one in self.patients if one.is_healthy}
-        accepted = list(self.load.accepted.values())
-        calm, *sick = (
-            invariants.latencies(accepted, verdicts, stage=stage, patients=healthy)
-            for stage in ["calm", *self.sick_stages]
-        )
-        return invariants.neighbours_do_no_harm(calm, sick)
+    def waiting_finding(self, verdicts: Verdicts) -> Finding:
+        """Count who of healthy graders ended after what sick neighbours held."""
+        held = {
+            patient.name: [
+                Span(since, moment(item, "decided_at"))
+                for id_, since in patient.struck_at.items()
+                for item in verdicts.get(id_, [])
+            ]
+            for patient in self.patients
+            if patient.name in HOLDING
+        }
+        return nobody_waits_behind("sick neighbours", self.spans("sick", verdicts), held)
 
     def _break_things(self, each: int) -> None:
         with ThreadPoolExecutor(max_workers=1) as beside, ExitStack() as leaving:

@@ -1,12 +1,12 @@
 """A follower of the completions table's stream, apart from every function of the product."""
 
-import threading
 from typing import Any
 
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
 from local.endpoint import REGION
+from tests.chaos.beside import Beside
 from tests.chaos.tables import Item, plain
 
 POLL_SECONDS = 0.4
@@ -25,21 +25,15 @@ class VerdictStream:
         self.written: dict[Key, Item] = {}
         self.violations: list[str] = []
         self.records = 0
-        self._stop = threading.Event()
-        self._thread: threading.Thread | None = None
+        self._beside = Beside()
 
     def follow(self, endpoint: str) -> None:
         """Read from the oldest record there is, until ``stop``."""
-        self._stop.clear()
-        self._thread = threading.Thread(target=self._run, args=(endpoint,))
-        self._thread.start()
+        self._beside.start(lambda: self._run(endpoint))
 
     def stop(self) -> None:
         """Read what there is now, and read no more."""
-        self._stop.set()
-        if self._thread is not None:
-            self._thread.join()
-            self._thread = None
+        self._beside.stop()
 
     def take(self, record: dict[str, Any]) -> None:
         """Judge one record: a verdict is inserted once, and then stands."""
@@ -68,7 +62,7 @@ class VerdictStream:
             StreamArn=arn, ShardId=shard["ShardId"], ShardIteratorType="TRIM_HORIZON"
         )["ShardIterator"]
         while True:
-            is_last = self._stop.wait(POLL_SECONDS)
+            is_last = self._beside.is_over(after=POLL_SECONDS)
             try:
                 iterator = self._read(streams, iterator)
             except (BotoCoreError, ClientError):

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from autotune import APIError, AutotuneClient
+from autotune import APIError, AuditedEvent, AutotuneClient
 from autotune.protocol.apprentice_runs import ApprenticeRun
 from autotune.protocol.llm_connections import LlmConnection
 from tests.e2e.conftest import until
@@ -154,4 +154,16 @@ def test_a_storm_of_runs_costs_no_more_than_the_task_may(
     assert sum(one.cost_nano_usd for one in rows) == bill
     periods = client.apprentice_tasks.get("stormed").spend.periods
     assert {(one.spent_nano_usd, one.reserved_nano_usd) for one in periods} == {(bill, 0)}
+    task_id = client.apprentice_tasks.get("stormed").id
+    (exhausted,) = until(lambda: _audited(client, task_id), seconds=PATIENCE)
+    assert exhausted.data["limitNanoUsd"] == limit
+    assert client.apprentice.send_report("stormed", days=1).event_id.startswith("evt_")
     client.apprentice_tasks.delete("stormed")
+
+
+def _audited(client: AutotuneClient, task_id: str) -> list[AuditedEvent]:
+    """The budget that is used up is in the audit log, without a webhook."""
+    found = client.audit.list(action="budget_exhausted")
+    return [
+        one for one in found if isinstance(one, AuditedEvent) and one.data.get("taskId") == task_id
+    ]

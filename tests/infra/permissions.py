@@ -239,6 +239,15 @@ EXPECTED = {
     | table("Apprentice", "GetItem", keys="org_*#tasks")
     | table("Apprentice", "GetItem", "PutItem", "Query", keys="apt_*")
     | table("Budgets", "GetItem", keys="money#org_*#apt_*"),
+    "ApprenticeExamplesApi": API
+    | table("Apprentice", "ConditionCheckItem", "GetItem", keys="org_*#tasks")
+    | table("Apprentice", "BatchGetItem", "GetItem", "Query", keys="apt_*")
+    | table("Apprentice", "DeleteItem", "UpdateItem", keys="apt_*")
+    | table("Apprentice", "BatchGetItem", keys="apr_*")
+    | table("Budgets", "GetItem", keys="money#org_*#apt_*")
+    | table("Ledger", "BatchGetItem", keys="llm_*")
+    | found_in("LedgerTexts")
+    | bucket("LedgerTexts", "GetObject"),
     "FollowRuns": COUNTS_RUNS | follow("Apprentice", failures="RunStreamFailures"),
     "SweepRuns": COUNTS_RUNS
     | table("Apprentice/index/dueRuns", "Query")

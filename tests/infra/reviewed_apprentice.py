@@ -7,6 +7,7 @@ RARELY_CALLED_OF_APPRENTICE = {
     "ApprenticeRunsApi": "takes inputs of tasks (tests/component/apprentice/test_runs.py)",
     "WorkRuns": "has models answer runs (tests/component/apprentice/test_runs.py)",
     "ApprenticeReportsApi": "tells where tasks stand (tests/component/apprentice/test_reports.py)",
+    "ApprenticeExamplesApi": "has examples (tests/component/apprentice/test_example_routes.py)",
     "FollowRuns": "counts runs of the apprentice (tests/component/apprentice/test_folding.py)",
     "SweepRuns": "ends runs that were lost (tests/component/apprentice/test_sweeping.py)",
 }
@@ -138,6 +139,29 @@ OF_APPRENTICE = (
         kms:GenerateMac SecretsKeysApiKey
         """,
         "Reports read what others count (tests/component/apprentice/test_reports.py).",
+    ),
+    *rare(
+        "ApprenticeExamplesApi",
+        """
+        dynamodb:ConditionCheckItem Apprentice org_*#tasks
+        dynamodb:GetItem Apprentice org_*#tasks
+        dynamodb:BatchGetItem Apprentice apr_*
+        dynamodb:BatchGetItem Apprentice apt_*
+        dynamodb:DeleteItem Apprentice apt_*
+        dynamodb:GetItem Apprentice apt_*
+        dynamodb:Query Apprentice apt_*
+        dynamodb:UpdateItem Apprentice apt_*
+        dynamodb:GetItem Budgets money#org_*#apt_*
+        dynamodb:BatchGetItem Ledger llm_*
+        dynamodb:GetItem Registry
+        dynamodb:PutItem Audit org_*
+        dynamodb:PutItem Registry nonce#*
+        dynamodb:UpdateItem Registry rate#*
+        kms:GenerateMac SecretsKeysApiKey
+        s3:GetObject LedgerTexts/ledger/*
+        s3:ListBucket LedgerTexts
+        """,
+        "Examples are brought and read (tests/component/apprentice/test_example_routes.py).",
     ),
     *rare(
         "FollowRuns",

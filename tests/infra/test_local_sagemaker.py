@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import time
 import zipfile
 
@@ -16,7 +17,7 @@ from local.endpoint import ACCOUNT, REGION, endpoint_url, free_port
 from local.logs import read_logs
 from local.ministack import MiniStack
 from local.sagemaker_beside import resources_of
-from tests.support.local_sagemaker import INSTANCE, packed, unpacked, until
+from tests.support.local_sagemaker import INSTANCE, is_alive, packed, unpacked, until
 
 ROLE = f"arn:aws:iam::{ACCOUNT}:role/training"
 SCRIPT = """
@@ -101,25 +102,83 @@ def job(name, **changes):
     }
 
 
+def allow(iam, role, *statements):
+    """Give a role of the stack some permissions."""
+    allowed = [
+        {"Effect": "Allow", "Action": action, "Resource": resource}
+        for action, resource in statements
+    ]
+    document = json.dumps({"Version": "2012-10-17", "Statement": allowed})
+    iam.put_role_policy(RoleName=role, PolicyName="own", PolicyDocument=document)
+
+
+def create_role(iam, role, service, *statements):
+    trust = {
+        "Effect": "Allow",
+        "Principal": {"Service": f"{service}.amazonaws.com"},
+        "Action": "sts:AssumeRole",
+    }
+    iam.create_role(
+        RoleName=role,
+        AssumeRolePolicyDocument=json.dumps({"Version": "2012-10-17", "Statement": [trust]}),
+    )
+    if statements:
+        allow(iam, role, *statements)
+
+
+def ended(sagemaker, name):
+    describe = sagemaker.describe_training_job
+    return until(
+        lambda: (at := describe(TrainingJobName=name))["TrainingJobStatus"] != "InProgress" and at
+    )
+
+
 def test_it_is_started_by_the_first_request_and_trains_with_the_stack_s_s3_and_logs(stack):
     s3, sagemaker = stack.client("s3"), stack.client("sagemaker")
     s3.create_bucket(Bucket="training")
     s3.put_object(Bucket="training", Key="code/sourcedir.tar.gz", Body=packed({"train.py": SCRIPT}))
     s3.put_object(Bucket="training", Key="code/rows", Body=b"rows")
     assert not any("local.sagemaker" in command for command in stack.commands())
+    create_role(
+        stack.client("iam"),
+        "training",
+        "sagemaker",
+        ("s3:ListBucket", "arn:aws:s3:::training"),
+        (["s3:GetObject", "s3:PutObject"], "arn:aws:s3:::training/*"),
+    )
     sagemaker.create_training_job(**job("whole"))
     assert any("local.sagemaker" in command for command in stack.commands())
-    describe = sagemaker.describe_training_job
-    ended = until(
-        lambda: (
-            (at := describe(TrainingJobName="whole"))["TrainingJobStatus"] != "InProgress" and at
-        )
-    )
-    assert ended["TrainingJobStatus"] == "Completed", ended.get("FailureReason")
+    found = ended(sagemaker, "whole")
+    assert found["TrainingJobStatus"] == "Completed", found.get("FailureReason")
     stored = s3.get_object(Bucket="training", Key="out/whole/output/model.tar.gz")
     assert unpacked(stored["Body"].read()) == {"m": b"rows"}
     lines = read_logs(endpoint_url(stack.port), since=int((time.time() - 600) * 1000))
     assert "trained here" in [line.text for line in lines if line.source == "TrainingJobs"]
+
+
+def test_a_job_may_what_its_role_may(stack):
+    iam, sagemaker = stack.client("iam"), stack.client("sagemaker")
+    create_role(
+        iam,
+        "reader",
+        "sagemaker",
+        ("s3:ListBucket", "arn:aws:s3:::training"),
+        ("s3:GetObject", "arn:aws:s3:::training/code/*"),
+    )
+    reader = f"arn:aws:iam::{ACCOUNT}:role/reader"
+    sagemaker.create_training_job(**job("unwritten", RoleArn=reader))
+    assert re.search(
+        "Artifact upload failed.*(AccessDenied|403)", ended(sagemaker, "unwritten")["FailureReason"]
+    )
+    create_role(iam, "somebody", "lambda")
+    for name in ("somebody", "nobody"):
+        role = f"arn:aws:iam::{ACCOUNT}:role/{name}"
+        with pytest.raises(ClientError, match="Could not assume role"):
+            sagemaker.create_training_job(**job("unassumed", RoleArn=role))
+        with pytest.raises(ClientError, match="Could not assume role"):
+            sagemaker.create_model(
+                ModelName="m", ExecutionRoleArn=role, PrimaryContainer={"Image": "i"}
+            )
 
 
 def test_an_error_is_sagemaker_s_own(stack):
@@ -134,30 +193,15 @@ def test_an_error_is_sagemaker_s_own(stack):
 def caller(stack):
     """A function whose role may train under some names, and pass one role on."""
     iam, functions = stack.client("iam"), stack.client("lambda")
-    trust = {
-        "Effect": "Allow",
-        "Principal": {"Service": "lambda.amazonaws.com"},
-        "Action": "sts:AssumeRole",
-    }
-    statements = [
+    create_role(
+        iam,
+        "caller",
+        "lambda",
         (
             "sagemaker:CreateTrainingJob",
             f"arn:aws:sagemaker:{REGION}:{ACCOUNT}:training-job/ours-*",
         ),
         ("iam:PassRole", ROLE),
-    ]
-    iam.create_role(
-        RoleName="caller",
-        AssumeRolePolicyDocument=json.dumps({"Version": "2012-10-17", "Statement": [trust]}),
-    )
-    allowed = [
-        {"Effect": "Allow", "Action": action, "Resource": resource}
-        for action, resource in statements
-    ]
-    iam.put_role_policy(
-        RoleName="caller",
-        PolicyName="own",
-        PolicyDocument=json.dumps({"Version": "2012-10-17", "Statement": allowed}),
     )
     code = io.BytesIO()
     with zipfile.ZipFile(code, "w") as archive:
@@ -194,13 +238,12 @@ def test_a_function_needs_permission_for_names_roles_and_tags(stack, caller):
     described = stack.client("sagemaker").list_training_jobs(NameContains="ours-")
     assert [one["TrainingJobName"] for one in described["TrainingJobSummaries"]] == ["ours-1"]
 
-    jobs = f"arn:aws:sagemaker:{REGION}:{ACCOUNT}:training-job/*"
     decisions = read_decisions(stack.directory / DECISIONS_FILE)
     for is_allowed in (True, False):
         expected = Decision(
             function="Caller",
             action="sagemaker:CreateTrainingJob",
-            resource=jobs,
+            resource="training-job/*",
             is_allowed=is_allowed,
         )
         assert expected in decisions
@@ -240,7 +283,7 @@ def test_a_request_is_about_what_it_names(path, target, headers, asked, resource
 
 def test_names_of_sagemaker_are_no_kinds_of_decisions():
     prefix = f"arn:aws:sagemaker:{REGION}:{ACCOUNT}:"
-    assert pattern(f"{prefix}endpoint/apt-1-v2") == f"{prefix}endpoint/*"
+    assert pattern(f"{prefix}endpoint/apt-1-v2") == "endpoint/*"
 
 
 def test_it_ends_with_the_stack(stack):
@@ -254,4 +297,4 @@ def test_it_ends_with_the_stack(stack):
     started = psutil.Process(stack.pid).children(recursive=True)
     assert any("sleep" in one.name() for one in started)
     stack.stop()  # the last test of the module: nothing is there any more
-    until(lambda: not any(one.is_running() for one in started))
+    until(lambda: not any(map(is_alive, started)))

@@ -59,6 +59,8 @@ ROUTES = {
     "ANY /api/v1/apprentice/{proxy+}": "ApprenticeApi",
     "ANY /api/v1/apprentice/tasks/{taskName}/runs": "ApprenticeRunsApi",
     "GET /api/v1/apprentice/runs/{runId}": "ApprenticeRunsApi",
+    "ANY /api/v1/apprentice/tasks/{taskName}/examples": "ApprenticeExamplesApi",
+    "ANY /api/v1/apprentice/tasks/{taskName}/examples/{proxy+}": "ApprenticeExamplesApi",
     **{
         f"GET /api/v1/apprentice/tasks/{{taskName}}/{shown}": "ApprenticeReportsApi"
         for shown in ("status", "estimate")

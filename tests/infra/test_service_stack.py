@@ -44,6 +44,7 @@ FUNCTIONS = {
     "ApprenticeRunsApi": ("functions.apprentice.runs_api", 29),
     "WorkRuns": ("functions.apprentice.work_runs", 300),
     "ApprenticeReportsApi": ("functions.apprentice.reports_api", 29),
+    "ApprenticeExamplesApi": ("functions.apprentice.examples_api", 29),
     "FollowRuns": ("functions.apprentice.follow_runs", 900),
     "SweepRuns": ("functions.apprentice.sweep_runs", 300),
     "DecksApi": ("functions.decks.api", 29),
@@ -120,6 +121,7 @@ def test_a_function_is_small_traced_and_logs_json(aws, name):
     assert properties["Architectures"] == ["arm64"]
     assert properties["MemorySize"] == (1_769 if name in WHOLE_PROCESSOR else 512)
     assert properties["Timeout"] == FUNCTIONS[name][1]
+    assert properties.get("RecursiveLoop") == ("Allow" if name == "WorkRuns" else None)
     assert properties["TracingConfig"] == {"Mode": "Active"}
     assert properties["LoggingConfig"]["LogFormat"] == "JSON"
     assert len(properties["Layers"]) == (4 if name in WRITE_RECORDS | COMPUTE else 3)

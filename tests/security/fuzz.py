@@ -9,7 +9,7 @@ import secrets
 import sys
 import time
 
-from tests.security.fuzzing import addresses, markdown, parsers, routes, signatures
+from tests.security.fuzzing import addresses, chats, markdown, parsers, routes, signatures
 from tests.security.fuzzing.cases import Found, Target, fuzz, told
 
 TARGETS = {
@@ -17,6 +17,7 @@ TARGETS = {
     for target in (
         # What lies in moto is looked through one by one, so that a platform grows slow with use.
         Target("routes", routes.opened, short=550, chapter=200),
+        Target("chats", chats.opened, short=250, chapter=400),
         Target("signatures", signatures.opened, short=500, chapter=2_000),
         Target("addresses", addresses.opened, short=4_000, chapter=20_000),
         Target("parsers", parsers.opened, short=4_000),
@@ -24,7 +25,7 @@ TARGETS = {
     )
 }
 # Most can go wrong behind the routes.
-_SHARES = {"routes": 6, "signatures": 1, "addresses": 1, "parsers": 1, "markdown": 1}
+_SHARES = {"routes": 6, "chats": 1, "signatures": 1, "addresses": 1, "parsers": 1, "markdown": 1}
 
 
 def main(arguments: list[str] | None = None) -> int:

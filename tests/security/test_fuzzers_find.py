@@ -10,6 +10,7 @@ import pytest
 from aws_lambda_powertools import Logger
 
 from autotune_platform.access import service as access
+from autotune_platform.apprentice.chats import service as chats_service
 from autotune_platform.checks import compiling
 from autotune_platform.http import api, problems
 from autotune_platform.judging.http import answers
@@ -162,6 +163,35 @@ def test_a_handler_that_prints_a_secret(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(rewards.RewardUrlService, "prove", talkative)
     only_routes_below(monkeypatch, "/r/")
     finds("routes", "no secret is logged", cases=40)
+
+
+def test_a_chat_that_is_logged(monkeypatch: pytest.MonkeyPatch) -> None:
+    genuine = chats_service.task_chat_of
+
+    def talkative(content: bytes) -> Any:
+        Logger().info("a chat", text=content.decode(errors="replace"))
+        return genuine(content)
+
+    monkeypatch.setattr(chats_service, "task_chat_of", talkative)
+    finds("chats", "no text is logged", cases=60)
+
+
+def test_a_chat_that_breaks_its_reader(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any) -> Any:
+        raise KeyError("content")
+
+    monkeypatch.setattr(chats_service, "input_of", broken)
+    finds("chats", "no request breaks the API", cases=60)
+
+
+def test_an_answer_that_tells_who_gave_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    genuine = chats_service.completion_of
+
+    def talkative(run: Any, *rest: Any) -> Any:
+        return {**genuine(run, *rest), "system_fingerprint": run.remote_row_id}
+
+    monkeypatch.setattr(chats_service, "completion_of", talkative)
+    finds("chats", "an answer of a task tells not who gave it", cases=60)
 
 
 def test_errors_without_fields(monkeypatch: pytest.MonkeyPatch) -> None:

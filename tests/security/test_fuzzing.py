@@ -55,6 +55,14 @@ def test_no_body_and_no_parameter_breaks_a_route() -> None:
     assert counted["400"] > 10
 
 
+def test_no_chat_breaks_a_task() -> None:
+    counted = short_run("chats")
+    assert counted["200"] > 25
+    assert counted["400"] > 50
+    assert counted["401"] > 5
+    assert counted["404"] > 5
+
+
 def test_nothing_that_is_reviewed_runs() -> None:
     assert short_run("markdown")["rendered"] > 500
 

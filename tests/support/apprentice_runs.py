@@ -4,7 +4,7 @@ import io
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal
 from unittest.mock import patch
 
 from autotune_platform.apprentice.runs.models import Run
@@ -106,7 +106,7 @@ class Runs:
         return RunRepository(Table("apprentice", clients.dynamodb())).get(run_id)
 
     def messages(self) -> list[str]:
-        """Take all messages of the queue, also those that wait."""
+        """Take all messages of the queue, but for those whose delay is not over."""
         sqs = clients.sqs()
         url = sqs.get_queue_url(QueueName="runs")["QueueUrl"]
         found = []
@@ -118,6 +118,14 @@ class Runs:
             for one in received:
                 found.append(one["Body"])
                 sqs.delete_message(QueueUrl=url, ReceiptHandle=one["ReceiptHandle"])
+
+    def delayed(self) -> int:
+        """Return how many messages wait until their delay is over."""
+        sqs = clients.sqs()
+        url = sqs.get_queue_url(QueueName="runs")["QueueUrl"]
+        name: Literal["ApproximateNumberOfMessagesDelayed"] = "ApproximateNumberOfMessagesDelayed"
+        answer = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=[name])
+        return int(answer["Attributes"][name])
 
     def work(self, *run_ids: str, seconds: float = 300) -> list[str]:
         """Give the worker messages; return those that come again."""

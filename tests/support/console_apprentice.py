@@ -13,6 +13,10 @@ from tests.support.apprentice_folding import Apprentice
 from tests.support.platform import Platform
 
 DAYS = 4
+SERVED = {
+    "local": {"backend": "vllm", "url": "https://models.example.com/v1"},
+    "training": None,
+}
 _BY_DAY = 40
 
 
@@ -24,7 +28,9 @@ def filled_apprentice(platform: Platform, connection_id: str) -> Apprentice:
     """
     Apprentice(platform, connection_id, "idle")
     made = Apprentice(platform, connection_id)
-    made.add_version(1)
+    # Once more, with another budget: the definition stays, and with it all evidence.
+    made.put(budgets={"daily": "10", "monthly": "200"}, **SERVED)
+    made.add_version(1, **_version(1))
     dice = Random(3)
     now = datetime.now(UTC)
     for back in range(DAYS - 1, -1, -1):
@@ -35,8 +41,8 @@ def filled_apprentice(platform: Platform, connection_id: str) -> Apprentice:
         )
     made.follow()
     [first] = made.evidence.find(made.task.id, [1]).values()
-    made.add_version(1, canary_at=first.sequence)
-    made.add_version(2)
+    made.add_version(1, canary_at=first.sequence, **_version(1))
+    made.add_version(2, **_version(2))
     made.store(
         made.answered(
             float(dice.random() < 0.94),
@@ -69,6 +75,16 @@ def filled_apprentice(platform: Platform, connection_id: str) -> Apprentice:
     money.set_limits(scope, MoneyLimits(day=10_000_000, month=200_000_000))
     assert money.reserve([scope], 8_500_000, lambda _: [])
     return made
+
+
+def _version(number: int) -> dict[str, object]:
+    return {
+        "backend": "vllm",
+        "model": f"intents-{number}",
+        "digest": f"sha256:{number:064x}",
+        "created_at": datetime.now(UTC).isoformat(),
+        "created_by": "key_x",
+    }
 
 
 def newest_run(apprentice: Apprentice) -> str:

@@ -52,6 +52,11 @@ _BY_PATTERN = [
         r"/api/v1/apprentice/(tasks/[^/]+/runs|runs/[^/]+)",
         "functions.apprentice.runs_api",
     ),
+    (
+        "(GET|POST|DELETE)",
+        r"/api/v1/apprentice/tasks/[^/]+/examples(/.*)?",
+        "functions.apprentice.examples_api",
+    ),
     ("POST", r"/api/v1/decks", "functions.decks.runs_api"),
     (
         "POST",

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import boto3
+import psutil
 from botocore.config import Config
 from moto import mock_aws
 
@@ -199,6 +200,14 @@ def until(what: Callable[[], Any]) -> Any:
         assert time.monotonic() < deadline, "it takes too long"
         time.sleep(0.02)
     return found
+
+
+def is_alive(process: psutil.Process) -> bool:
+    """Whether a process runs: one that nobody waited for yet has ended all the same."""
+    try:
+        return bool(process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
 
 
 def entered(job: Mapping[str, Any]) -> list[str]:

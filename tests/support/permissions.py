@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from local.decisions import Decision
+from local.decisions import Decision, kind_at_sagemaker
 from local.deployment import SERVICE_STACK_NAME
 from tests.support.flattening import Json, flattened
 
@@ -182,7 +182,7 @@ def granted_resource(resource: Any) -> str:
     suffix = ""
     if "Fn::Join" in resource and resource["Fn::Join"][1][0] == "arn:":
         # Of nothing in the template: partition, and what follows it.
-        return str(resource["Fn::Join"][1][-1]).removeprefix(":")
+        return kind_at_sagemaker(str(resource["Fn::Join"][1][-1])).removeprefix(":")
     if "Fn::Join" in resource:
         resource, suffix = resource["Fn::Join"][1]
     if "Ref" in resource:

@@ -16,7 +16,7 @@ export function Agreement({ report, actions }) {
     <${Section} title="Agreement" actions=${actions}>
       ${seen.length === 0 && html`<p class="note">No answers of a version and of the paid model were compared in this time.</p>`}
       ${seen.length > 0 && html`
-        <${LineChart} label=${`Agreement of version ${count(version.number)} by day`} starts=${seen.map(({ day }) => `${day}T00:00:00Z`)} show=${percent}
+        <${LineChart} label=${`Agreement of version ${count(version.number)} by day`} starts=${seen.map(({ day }) => `${day}T00:00:00Z`)} show=${percent} when=${dayOf}
           series=${[
             { name: "of the day", values: seen.map(({ own }) => own.mean), tone: "accent" },
             { name: "at least, in all", values: seen.map(({ own }) => own.bound), tone: "good" },
@@ -28,6 +28,8 @@ export function Agreement({ report, actions }) {
     <//>
   `;
 }
+
+const dayOf = (start) => start.slice(0, "2026-11-27".length);
 
 function said({ number, agreement, window }) {
   const { mean, pairs, bound, confidence, evidence, evidenceNeeded } = agreement;

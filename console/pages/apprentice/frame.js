@@ -23,7 +23,9 @@ export function TaskPage({ name, open, about, children }) {
   const tabs = [
     [["apprentice", name], "Status"],
     [["apprentice", name, "runs"], "Runs"],
+    [["apprentice", name, "versions"], "Versions"],
     [["apprentice", name, "pairs"], "Pairs"],
+    [["apprentice", name, "configuration"], "Configuration"],
   ];
   return html`
     <${Page} title=${name} about=${about}>

@@ -20,12 +20,12 @@ export function Tasks({ query }) {
   const { statuses, problem: unknown, again: askAgain } = useStatuses(tasks);
   const isKnown = tasks !== null && (statuses !== null || unknown !== null);
   const columns = [
-    { name: "name", title: "Task", width: 10 },
+    { name: "name", title: "Task", width: 8.5 },
     { name: "phase", title: "Who answers", width: 14.5, cell: ({ status }) => status && answering(status) },
     { name: "agrees", title: "Agrees", width: 5.5, numeric: true, cell: ({ status }) => percent(status && presentOf(status)?.agreement.mean) },
     { name: "bound", title: "At least", width: 6, numeric: true, cell: ({ status }) => percent(status && boundOf(status)) },
     { name: "budget", title: "Budget used", width: 7.5, numeric: true, cell: ({ status }) => percent(status && usedOf(status)) },
-    { name: "saved", title: "Saved, 30 days", width: 8, numeric: true, cell: ({ status }) => nanoDollars(status?.savings.netNanoUsd) },
+    { name: "saved", title: "Saved, 30 days", width: 9.5, numeric: true, cell: ({ status }) => nanoDollars(status?.savings.netNanoUsd) },
     { name: "alerts", title: "Alerts", width: 11.5, cell: ({ status }) => status?.alerts.map(({ kind, version }) => html`<${Badge} key=${`${kind}${version}`} tone=${ALERTS[kind]}>${kind}<//> `) },
   ];
   const rows = isKnown ? tasks.map((task) => ({ ...task, status: statuses?.get(task.name) })) : null;

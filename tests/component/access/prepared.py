@@ -37,6 +37,7 @@ ADDRESS = "http://127.0.0.1:1"
 _KINDS = {
     "grader_id": "grd",
     "apprentice_run_id": "apr",
+    "example_id": "exm",
     "completion_id": "cmp",
     "batch_id": "bat",
     "review_id": "rev",
@@ -174,6 +175,15 @@ class Prepared:
     def _new_apprentice_run(self, owner: str) -> str:
         path = f"/api/v1/apprentice/tasks/{self.id_of('task_name', owner)}/runs"
         return str(self._create(self._admins[owner], path, input={"text": "t"})["run"]["id"])
+
+    def _new_example(self, owner: str) -> str:
+        path = f"/api/v1/apprentice/tasks/{self.id_of('task_name', owner)}/examples"
+        made = self._create(
+            self._admins[owner], path, input={"text": "t"}, output={"intent": new_id("req")}
+        )
+        assert made["added"] == 1, made
+        listed = self.platform.call("GET", path, api_key=self._admins[owner])
+        return str(listed.json["examples"][-1]["id"])
 
     def _new_deck(self, owner: str) -> str:
         body = {"name": "d", "systemPrompt": "s"}

@@ -116,10 +116,13 @@ class Caller:
             whose = owner
             if line.endswith(" graderId") and parameter == "task_id":
                 whose = "own"  # the grader is what is another's
-            # What belongs to a deck was made in the deck that is read.
-            in_path = f"<{parameter}>" in template and "<deck_id>/" not in template
+            # What belongs to a deck was made in the deck that is read; so were examples of tasks.
+            in_path = f"<{parameter}>" in template and not _WITHIN.search(template)
             ids[parameter] = self._made.id_of(parameter, whose, used_by=used_by if in_path else "")
         return ids
+
+
+_WITHIN = re.compile(r"(?:<deck_id>/|<task_name>/examples/).*<(\w+)>")
 
 
 def _filled(template: str, ids: dict[str, str]) -> str:
@@ -224,7 +227,7 @@ class Findings:
         answer = caller.call(line, ids)
         spends = line.startswith("DELETE") or line.endswith("/resolve")
         if spends and answer.status < 300:
-            in_deck = re.findall(r"<deck_id>/.*<(\w+)>", line)  # the deck itself is left
+            in_deck = _WITHIN.findall(line)  # the deck itself is left
             spent = {name: ids[name] for name in in_deck} or ids
             self.made.spend(spent, owner, used_by="" if in_deck else line)
         return answer, ids
@@ -255,7 +258,7 @@ def test_each_role_may_do_what_is_declared_and_strangers_learn_nothing(
     [
         line
         for line in BODIES
-        if "O" in EXPECTED[line] and not line.endswith(("/bulk", "v1/samples"))
+        if "O" in EXPECTED[line] and not line.endswith(("/bulk", "v1/samples", "/examples"))
     ],
 )
 def test_who_may_not_send_a_body_learns_nothing_of_it(

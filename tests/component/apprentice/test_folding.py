@@ -166,6 +166,14 @@ def test_a_check_adds_its_pair_cost_and_example_later(apprentice):
     assert stored(apprentice).sequence == 1
 
 
+def test_whoever_counts_a_run_has_a_check_made_that_is_due(apprentice):
+    answered = {"answers": Model.LOCAL, "remote": None, "phase": 3, "local_version": 1}
+    due, none = (apprentice.answered(check=check, **answered) for check in ("due", "none"))
+    apprentice.store([due, none])
+    apprentice.follow()
+    assert [record["body"] for record in apprentice.platform.queued("runs")] == [due.id]
+
+
 def test_an_answer_whose_check_had_no_room_is_counted_as_unmonitored_once(apprentice):
     run = apprentice.answered(
         answers=Model.LOCAL, phase=3, remote=None, check="due", cost_nano_usd=0

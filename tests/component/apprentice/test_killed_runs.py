@@ -107,6 +107,17 @@ def test_a_lost_call_is_charged_to_its_run_by_whoever_settles_it(runs: Runs) -> 
     assert charged.cost_nano_usd == runs.ledger.read(stored.remote_row_ids[0])["costNanoUsd"] > 0
 
 
+def test_an_attempt_that_may_be_under_way_is_looked_at_again_later(runs: Runs) -> None:
+    run_id = killed_while_asking(runs)
+    paid = runs.bill["executions"]
+
+    assert runs.work(run_id) == []
+
+    assert (runs.messages(), runs.delayed()) == ([], 1)
+    assert runs.read(run_id)["state"] == "pending"
+    assert runs.bill["executions"] == paid
+
+
 def test_a_run_whose_last_attempt_was_lost_has_failed(runs: Runs) -> None:
     primary = {"connectionId": runs.connection_id, "model": "small", "maxOutputTokens": 50}
     runs.put(remote={"primary": {**primary, "maxRetries": 0}})

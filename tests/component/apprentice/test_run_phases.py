@@ -345,6 +345,7 @@ def test_draws_and_roles_stay_with_a_run_that_was_begun(phased: Phased) -> None:
     phased.served(sampling=ALL_CHECKED)
     run = phased.ran(key="k")
     phased.task.put(budgets=DAY, sampling=NONE_CHECKED)
+    forget_processes()
 
     with later(timedelta(seconds=60)):
         phased.runs.work(run["id"])

@@ -17,6 +17,7 @@ from tests.support.local_sagemaker import (
     IMAGE,
     INSTANCE,
     ROLE,
+    is_alive,
     laboratory,
     serving,
     until,
@@ -109,13 +110,6 @@ def test_jobs_and_hosts_end_with_the_server_however_it_ends(server, number):
 
 def children(process):
     return psutil.Process(process.pid).children(recursive=True)
-
-
-def is_alive(process):
-    try:
-        return process.status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from botocore.exceptions import ClientError
 
 from local.endpoint import ACCOUNT
 from local.sagemaker.faults import Kind
-from tests.support.local_sagemaker import INSTANCE, ROLE, until, variant
+from tests.support.local_sagemaker import INSTANCE, ROLE, is_alive, until, variant
 
 
 def test_a_host_answers_what_its_script_says(lab):
@@ -160,7 +160,7 @@ def test_a_deleted_endpoint_leaves_no_process(lab):
     assert len(started) == 4  # two leashes, two hosts
     lab.sagemaker.delete_endpoint(EndpointName="gone")
     until(lambda: not lab.sagemaker.list_endpoints(NameContains="gone")["Endpoints"])
-    assert not any(process.is_running() for process in started)
+    assert not any(map(is_alive, started))
     lab.sagemaker.delete_endpoint_config(EndpointConfigName="gone")
     lab.sagemaker.delete_model(ModelName="gone")
     with pytest.raises(ClientError, match='Could not find endpoint configuration "arn'):

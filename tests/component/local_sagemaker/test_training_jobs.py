@@ -3,6 +3,7 @@
 import json
 import re
 
+import psutil
 import pytest
 from botocore.exceptions import ClientError
 
@@ -13,6 +14,7 @@ from tests.support.local_sagemaker import (
     INSTANCE,
     channel,
     entered,
+    is_alive,
     until,
 )
 
@@ -111,6 +113,16 @@ def test_a_script_that_fails_fails_the_job_and_leaves_no_model(lab, name, script
     assert "/tmp" not in ended["FailureReason"]
     with pytest.raises(ClientError, match="NoSuchKey"):
         lab.artifact(ended)
+
+
+def test_what_a_script_started_ends_with_it(lab):
+    script = """
+import os, pathlib, subprocess
+child = subprocess.Popen(["sleep", "100"])
+pathlib.Path(os.environ["SM_MODEL_DIR"], "child").write_text(str(child.pid))
+"""
+    child = int(lab.artifact(lab.train(lab.job("parent", script)))["child"])
+    until(lambda: not psutil.pid_exists(child) or not is_alive(psutil.Process(child)))
 
 
 def test_data_that_are_not_there_fail_the_job(lab):

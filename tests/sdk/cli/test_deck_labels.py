@@ -5,6 +5,7 @@ import random
 import pytest
 
 from autotune.cli import exit_codes
+from autotune_platform.decks.labels.cohorts import LEAST_LABELS
 from tests.support.deck_labels import LabelledDeck
 from tests.support.decks import new_deck_grader
 
@@ -75,6 +76,23 @@ def test_labels_of_a_file_give_agreement_with_its_interval(run, deck, levels, wr
     half = len(deck.of("holdout"))
     assert f"holdout          {half} of {half} rated, {half} of them drawn" in progress.stdout
     assert progress.last_line.split()[:2] == ["ada", "150"]
+
+
+def test_few_labels_that_stand_for_most_samples_have_a_row_of_their_own(run, api):
+    deck = LabelledDeck(api.platform, samples=100, holdoutShare=1)
+    deck.judged(dict.fromkeys(deck.samples, 1))
+    deck.label({id_: place % 5 - 2 for place, id_ in enumerate([*deck.samples][:60])})
+    even = run("decks", "means", deck.id, deck.grader_id).stdout
+    later = deck.add(*(f"later {place}" for place in range(300)))
+    deck.judged(dict.fromkeys(later, 3))
+    deck.label(dict.fromkeys(later[:LEAST_LABELS], 2))
+
+    shown = run("decks", "means", deck.id, deck.grader_id).stdout
+
+    assert "weights          -" in even
+    assert "enough labels    no: uneven weights" in shown
+    assert "weights          uneven: the 70 labels together say less than 50" in shown
+    assert "no interval: uneven weights" in shown
 
 
 def test_what_cannot_be_claimed_is_said(run, deck):

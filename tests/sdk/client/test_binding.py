@@ -12,6 +12,7 @@ from autotune.client.tasks import AsyncTasks, Tasks
 
 INNER = (
     "apprentice.versions",
+    "apprentice.examples",
     "llm.batches",
     "llm.connections",
     "llm.tokens",

@@ -108,15 +108,15 @@ class Routes:
     """Sends requests that are drawn, and looks at what comes of each."""
 
     def __init__(self, platform: Platform, logs: _Logs) -> None:
-        self._platform = platform
+        self.platform = platform
         self._logs = logs
         self._prepared = prepared.Prepared(platform)
         self._task_id = self._prepared.id_of("task_id", "own")
         self._reward_path = platform.new_reward_url(self._task_id)
         self._token = self._reward_path.removeprefix("/r/")
-        self._llm_token = self._prepared.new_llm_token("own")
+        self.llm_token = self._prepared.new_llm_token("own")
         self._secret_parts = [
-            self._llm_token.partition("-")[2],
+            self.llm_token.partition("-")[2],
             platform.api_key.split(".")[1],
             self._token.partition("-")[2],
         ]
@@ -134,9 +134,27 @@ class Routes:
         body = self._body(path, operation, random)
         headers = self._headers(operation, random)
         if path.startswith("/v1/"):
-            headers = {**headers, "authorization": f"Bearer {self._llm_token}"}
+            headers = {**headers, "authorization": f"Bearer {self.llm_token}"}
+        answer = self.sent(method, filled, query, headers, body)
+        # What is deleted is made anew at once, and what is only changed now and then.
+        if answer.status < 300 and (method == "DELETE" or random.random() < 0.05):
+            self._prepared.spend(ids, "own", used_by=method)
+        return str(answer.status)
+
+    def keep_secret(self, text: str) -> None:
+        """Look for one more text that no log may have."""
+        self._secret_parts.append(text)
+
+    def sent(
+        self, method: str, path: str, query: str, headers: dict[str, str], body: bytes
+    ) -> Answer:
+        """Send a request; return its answer, which kept every promise.
+
+        Raises:
+            Found: it kept one of them not.
+        """
         before = _peak_from_here() if len(body) > LARGE_BODY else 0.0
-        sent = (method, filled, query, headers, body)
+        sent = (method, path, query, headers, body)
         try:
             answer = self._send(*sent, signed=not path.startswith("/r/"))
         except Exception as error:
@@ -145,10 +163,7 @@ class Routes:
         if before:
             gc.collect()
         self._check(answer, sent, logged, _peak_mb() - before if before else 0.0)
-        # What is deleted is made anew at once, and what is only changed now and then.
-        if answer.status < 300 and (method == "DELETE" or random.random() < 0.05):
-            self._prepared.spend(ids, "own", used_by=method)
-        return str(answer.status)
+        return answer
 
     def _check(self, answer: Answer, sent: Any, logged: str, taken_mb: float) -> None:
         if answer.status >= 500 and not (
@@ -263,7 +278,7 @@ class Routes:
         *,
         signed: bool,
     ) -> Answer:
-        key_id, secret = self._platform.api_key.split(".")
+        key_id, secret = self.platform.api_key.split(".")
         signature = sign_api_request(
             key_id=key_id,
             secret=secret,
@@ -274,11 +289,13 @@ class Routes:
             request_id=new_id("req"),
         )
         sent = {**headers, **(signature if signed else {})}
-        return self._platform.pass_on(method, path, query, sent, body)
+        return self.platform.pass_on(method, path, query, sent, body)
 
 
 def _check_error(answer: Answer, sent: Any) -> None:
     """Check that an answer is an error as OpenAI words it."""
+    if len(answer.content) > MOST_ERROR_BYTES:
+        raise Found("an error is small", sent, len(answer.content))
     if set(answer.json.get("error", {})) != {"message", "type", "param", "code"}:
         raise Found("an error is in OpenAI's words", sent, answer.text)
 
@@ -334,6 +351,13 @@ def _on_loopback(host: str, port: int, seconds: float | None = None) -> list[str
 
 @contextmanager
 def opened() -> Iterator[Case]:
+    with served() as routes:
+        yield routes.case
+
+
+@contextmanager
+def served() -> Iterator[Routes]:
+    """Provide a platform of its own, and what sends requests to it."""
     logs = _Logs()
     with (
         pytest.MonkeyPatch.context() as patched,
@@ -349,4 +373,4 @@ def opened() -> Iterator[Case]:
             # Large requests are collected after; what a platform has is there from here on.
             gc.collect()
             gc.freeze()
-            yield routes.case
+            yield routes

@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from tests.chaos.mutations import MUTATIONS, ROOT, GuardNotFoundError, Mutation, mutate
+from tests.chaos.run_mutations import RUN_MUTATIONS, TESTS
 
 
-@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda one: one.name)
+@pytest.mark.parametrize("mutation", [*MUTATIONS, *RUN_MUTATIONS], ids=lambda one: one.name)
 def test_a_guard_is_there_once_and_can_be_taken_out(mutation: Mutation, tmp_path: Path) -> None:
     copy = tmp_path / mutation.file
     copy.parent.mkdir(parents=True)
@@ -15,6 +16,12 @@ def test_a_guard_is_there_once_and_can_be_taken_out(mutation: Mutation, tmp_path
     mutate(tmp_path, mutation)
     assert mutation.instead in copy.read_text()
     compile(copy.read_text(), mutation.file, "exec")
+
+
+@pytest.mark.parametrize("mutation", RUN_MUTATIONS, ids=lambda one: one.name)
+def test_the_test_that_finds_out_is_there(mutation: Mutation) -> None:
+    (file,) = mutation.asked
+    assert f"def {mutation.invariant}(" in (ROOT / TESTS / f"{file}.py").read_text()
 
 
 def test_a_guard_that_moved_is_told_of(tmp_path: Path) -> None:

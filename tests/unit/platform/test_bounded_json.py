@@ -24,6 +24,7 @@ READERS = {"loads", "from_json", "model_validate_json", "validate_json", "raw_de
 OURS = {
     # What these read was written by the platform itself: tables, queues and files of its own.
     "apprentice/configuration/items.py",
+    "apprentice/examples/splits.py",
     "apprentice/folding/models.py",
     "apprentice/runs/items.py",
     "audit/repository.py",

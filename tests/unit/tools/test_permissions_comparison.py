@@ -2,8 +2,15 @@
 
 import pytest
 
-from local.decisions import Decision
-from tests.support.permissions import Comparison, Grant, Reviewed, grants_of, roles_of
+from local.decisions import Decision, pattern
+from tests.support.permissions import (
+    Comparison,
+    Grant,
+    Reviewed,
+    granted_resource,
+    grants_of,
+    roles_of,
+)
 
 EXPORTED = "autotune-data:ExportsOutputFnGetAtt"
 
@@ -92,6 +99,26 @@ def compared(*decisions, grants=GRANTS, functions=("TasksApi",), reviewed=(TRACE
 def test_grants_are_those_of_the_template():
     assert grants_of(TEMPLATE) == GRANTS
     assert roles_of(TEMPLATE) == {"TasksApi": "TasksApiRole0A1B2C3D"}
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        ["arn:", {"Ref": "AWS::Partition"}, ":sagemaker:us-east-1:000000000000:model/apt-*"],
+        [
+            *("arn:", {"Ref": "AWS::Partition"}, ":sagemaker:", {"Ref": "AWS::Region"}, ":"),
+            *({"Ref": "AWS::AccountId"}, ":model/apt-*"),
+        ],
+    ],
+)
+def test_what_sagemaker_has_by_name_is_granted_by_kind(parts):
+    granted = Grant("Host", "sagemaker:CreateModel", granted_resource({"Fn::Join": ["", parts]}))
+    arn = "arn:aws:sagemaker:us-east-1:000000000000:model/apt-1"
+    decision = {"function": "Host", "action": granted.action, "is_allowed": True}
+    assert granted.allows(Decision(resource=pattern(arn), **decision))
+    assert not granted.allows(
+        Decision(resource=pattern(arn.replace("model", "endpoint")), **decision)
+    )
 
 
 def test_what_is_used_or_reviewed_is_in_order():

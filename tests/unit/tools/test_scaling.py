@@ -2,8 +2,9 @@
 
 import re
 
-from tools import scaling, scaling_decks, scaling_ledger
+from tools import scaling, scaling_apprentice, scaling_decks, scaling_ledger
 from tools.scaling import PAGE, ROOT, ceilings, with_table
+from tools.scaling_apprentice import apprentice_ceilings, with_apprentice_table
 from tools.scaling_decks import deck_ceilings, with_deck_table
 from tools.scaling_ledger import ledger_ceilings, with_ledger_table
 
@@ -69,6 +70,20 @@ def test_the_page_has_what_decks_bear(monkeypatch) -> None:
     assert [one.where for one in deck_ceilings() if not (ROOT / one.where).is_file()] == []
     monkeypatch.setattr(scaling_decks, "AT_A_TIME", 1)
     assert with_deck_table(page) != page
+
+
+def test_the_page_has_what_the_apprentice_bears(monkeypatch) -> None:
+    page = PAGE.read_text()
+    assert page == with_apprentice_table(page), "python -m tools.scaling_apprentice"
+    assert [one.where for one in apprentice_ceilings() if not (ROOT / one.where).is_file()] == []
+    named = {one.component for one in apprentice_ceilings()}
+    assert {
+        "Runs that are waited for",
+        "Pairs of a version",
+        "Counts of runs, and evidence",
+    } <= named
+    monkeypatch.setattr(scaling_apprentice, "MOST_WRITES", 40)
+    assert with_apprentice_table(page) != page
 
 
 def test_as_much_is_erased_as_is_captured() -> None:

@@ -229,6 +229,12 @@ ROUTES: Mapping[tuple[str, str], Rule] = {
     ("POST", "/api/v1/apprentice/tasks/<task_name>/runs"): Grant("apprentice", "create"),
     ("GET", "/api/v1/apprentice/tasks/<task_name>/runs"): Grant("apprentice", "read"),
     ("GET", "/api/v1/apprentice/runs/<apprentice_run_id>"): Grant("apprentice", "read"),
+    ("POST", "/api/v1/apprentice/tasks/<task_name>/examples"): Grant("apprentice", "update"),
+    ("GET", "/api/v1/apprentice/tasks/<task_name>/examples"): Grant("apprentice", "read"),
+    ("GET", "/api/v1/apprentice/tasks/<task_name>/examples/counts"): Grant("apprentice", "read"),
+    ("DELETE", "/api/v1/apprentice/tasks/<task_name>/examples/<example_id>"): Grant(
+        "apprentice", "update"
+    ),
     ("GET", "/api/v1/apprentice/tasks/<task_name>/status"): Grant("apprentice", "read"),
     ("GET", "/api/v1/apprentice/tasks/<task_name>/report"): Grant("apprentice", "read"),
     ("POST", "/api/v1/apprentice/tasks/<task_name>/report"): Grant("apprentice", "update"),

@@ -3,6 +3,7 @@
 from autotune_platform.storage.data_holders import DataHolder, Holding
 
 _TASK = "`DELETE /api/v1/apprentice/tasks/{id}`"
+_EXAMPLE = "`DELETE /api/v1/apprentice/tasks/{id}/examples/{id}`"
 
 HOLDER = DataHolder(
     "apprentice",
@@ -47,12 +48,18 @@ HOLDER = DataHolder(
             place="table apprentice",
             key="apt_*#examples#* / exm_*",
             what="examples: which run or import each is of, and digests of its input; no text",
-            erased=_TASK,
+            erased=f"{_EXAMPLE}, {_TASK}",
         ),
         Holding(
             place="table apprentice",
             key="apt_*#imported#exm_* / texts",
             what="what was asked and answered in imported examples",
+            erased=f"{_EXAMPLE}, {_TASK}",
+        ),
+        Holding(
+            place="table apprentice",
+            key="apt_* / data#*",
+            what="how a definition's examples are split",
             erased=_TASK,
         ),
         Holding(

@@ -68,13 +68,23 @@ def too_dear(row: Row, lowest: Limit, *, within: str = "") -> InvalidRequestErro
 def exhausted(no_room: NoRoom, row: Row) -> BudgetExhaustedError:
     """Return the error of a call that a budget has no room for."""
     is_of_task = no_room.scope != row.organization_id
+    limits = no_room.standing.limits.model_dump(exclude_none=True).values()
+    lowest = min(limits, default=row.bound_nano_usd)
+    exceeds_limit = row.bound_nano_usd > lowest
     budget = BudgetProblem(
         scope="apprentice_task" if is_of_task else "organization",
         task_id=row.apprentice_task_id if is_of_task else None,
         period=no_room.use.period,
         resets_at=no_room.resets_at,
+        exceeds_limit=exceeds_limit,
     )
     whose = "the task's budget" if is_of_task else "the budget for language models"
+    if exceeds_limit:
+        return BudgetExhaustedError(
+            f"{whose} never has room for this call, which may cost {_usd(row.bound_nano_usd)} US "
+            f"dollars: a whole period's limit is {_usd(lowest)}",
+            budget=budget,
+        )
     return BudgetExhaustedError(
         f"{whose} has no room for this call in this {no_room.use.period}, which is over at "
         f"{no_room.resets_at:%Y-%m-%dT%H:%M:%SZ}",

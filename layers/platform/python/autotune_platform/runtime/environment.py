@@ -356,6 +356,10 @@ class ApprenticeRunApiEnvironment(LedgerEnvironment, ApprenticeEnvironment):
     work_runs_function: str
 
 
+class ApprenticeExampleEnvironment(LedgerEnvironment, ApprenticeEnvironment):
+    """For the function that lists and imports examples."""
+
+
 class ChatEnvironment(ApprenticeRunApiEnvironment, ConnectionEnvironment):
     """For the function that answers chat completions; ``chat_functions`` are of its kind.
 

@@ -5,7 +5,13 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from autotune.cli import apprentice_reports, apprentice_runs, apprentice_versions, exit_codes
+from autotune.cli import (
+    apprentice_examples,
+    apprentice_reports,
+    apprentice_runs,
+    apprentice_versions,
+    exit_codes,
+)
 from autotune.cli.apprentice_applying import PartlyAppliedError, carry_out, make_plan
 from autotune.cli.deck_reading import text_in
 from autotune.cli.invocation import Columns, Invocation, command, note, page_size
@@ -22,6 +28,7 @@ app = typer.Typer(
     help="Tasks that a paid model answers, until a small one answers them as well.",
 )
 app.add_typer(apprentice_versions.app, name="versions")
+app.add_typer(apprentice_examples.app, name="examples")
 
 _COLUMNS: Columns[ApprenticeTaskSummary] = {
     "NAME": lambda one: one.name,

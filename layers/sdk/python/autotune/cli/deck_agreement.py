@@ -9,6 +9,7 @@ from autotune.cli.invocation import Columns, Invocation, page_size
 from autotune.protocol.deck_agreement import (
     Agreement,
     CellPattern,
+    DeckMeans,
     Disagreement,
     ErrorPattern,
     HumanCeiling,
@@ -136,6 +137,7 @@ def means(
             "model": found.model,
             "mean": _mean(used),
             "enough labels": enough,
+            "weights": _weights(found),
             "corrected": _mean(found.corrected),
             "labels only": _mean(found.labels_only),
             "judge alone": None if found.naive is None else f"{found.naive:+.2f}",
@@ -218,6 +220,16 @@ def _mean(mean: MeanEstimate) -> str | None:
     if mean.no_interval_because is not None:
         return f"{mean.value:+.2f}, no interval: {_said(mean.no_interval_because)}"
     return _interval(mean.value, mean.low, mean.high)
+
+
+def _weights(found: DeckMeans) -> str | None:
+    """Return what is to be done where few labels stand for most samples; else None."""
+    if found.insufficient_because != "uneven_weights":
+        return None
+    return (
+        f"uneven: the {found.labels} labels together say less than 50 of equal weight would, "
+        "because few of them stand for the samples that came later; draw more of those"
+    )
 
 
 def _interval(value: float, low: float | None, high: float | None) -> str:

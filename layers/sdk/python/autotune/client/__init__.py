@@ -51,6 +51,12 @@ from autotune.client.summary import SummaryReport as SummaryReport
 from autotune.client.summary import VerdictSummary as VerdictSummary
 from autotune.protocol.access import CreateKeyResponse as CreateKeyResponse
 from autotune.protocol.access import Key as Key
+from autotune.protocol.apprentice_examples import ApprenticeExample as ApprenticeExample
+from autotune.protocol.apprentice_examples import (
+    ApprenticeExampleCounts as ApprenticeExampleCounts,
+)
+from autotune.protocol.apprentice_examples import ImportedExamples as ImportedExamples
+from autotune.protocol.apprentice_examples import NewApprenticeExample as NewApprenticeExample
 from autotune.protocol.apprentice_pairs import ApprenticeVersionPair as ApprenticeVersionPair
 from autotune.protocol.apprentice_reports import ApprenticeEstimate as ApprenticeEstimate
 from autotune.protocol.apprentice_reports import ApprenticeReport as ApprenticeReport

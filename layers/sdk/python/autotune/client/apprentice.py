@@ -1,5 +1,6 @@
 """``client.apprentice``: what answers a task in place of the paid model."""
 
+from autotune.client.apprentice_examples import ApprenticeExamples, AsyncApprenticeExamples
 from autotune.client.apprentice_reports import (
     get_apprentice_estimate,
     get_apprentice_report,
@@ -22,6 +23,7 @@ class ApprenticeMethods:
     get_run = Method(get_apprentice_run)
     runs = ListMethod(list_apprentice_runs)
     versions = InnerPart(ApprenticeVersions, AsyncApprenticeVersions)
+    examples = InnerPart(ApprenticeExamples, AsyncApprenticeExamples)
 
     status = Method(get_apprentice_status)
     report = Method(get_apprentice_report)

@@ -38,6 +38,10 @@ def _input(value: dict[str, Any]) -> dict[str, Any]:
     return value
 
 
+ApprenticeInput = Annotated[dict[str, Any], AfterValidator(_input)]
+"""What a task is asked: an object of up to 100,000 bytes as compact JSON."""
+
+
 class StartApprenticeRun(RequestModel):
     """What a task is to answer.
 
@@ -45,7 +49,7 @@ class StartApprenticeRun(RequestModel):
         input: an object of the task's ``inputSchema``, of up to 100,000 bytes as compact JSON.
     """
 
-    input: Annotated[dict[str, Any], AfterValidator(_input)]
+    input: ApprenticeInput
 
 
 class ApprenticePair(ResponseModel):

@@ -511,6 +511,9 @@ MAX_APPRENTICE_INPUT_BYTES, MAX_APPRENTICE_OUTPUT_BYTES = 100_000, 100_000
 MAX_IMPORTED_EXAMPLES, MAX_EXAMPLES_AT_ONCE = 100_000, 1_000
 """Most imported examples of one definition of such a task, and most in one request."""
 
+MAX_DATA_SET_EXAMPLES = 100_000
+"""Most examples of a data set, which has the latest ones, and most that are counted by side."""
+
 MAX_APPRENTICE_WAIT_SECONDS = 25
 """Longest ``?wait=`` for a run: below the 30 s after which API Gateway answers 503 by itself."""
 

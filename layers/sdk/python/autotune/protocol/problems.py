@@ -53,12 +53,15 @@ class BudgetProblem(ResponseModel):
         task_id: of the apprentice's task whose budget it is; None where it is the organisation's.
         period: the longest one that has none.
         resets_at: when that period is over, and the next begins with nothing spent.
+        exceeds_limit: whether one call may cost more than a whole period may, so that it never has
+            room: a higher limit helps, or less to ask and answer, and waiting does not.
     """
 
     scope: BudgetScope
     task_id: str | None = None
     period: BudgetPeriod
     resets_at: Timestamp
+    exceeds_limit: bool = False
 
 
 class Problem(ResponseModel):

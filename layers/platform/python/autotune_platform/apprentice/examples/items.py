@@ -3,7 +3,7 @@
 ``pk=apt_…#examples#<definition hash>#<00..0f>, sk=exm_…`` is an example without its texts: sixteen
 partitions, so that no one takes all writes. Texts of a run are where the run has them, in its item
 and in the ledger. ``pk=apt_…#imported#exm_…, sk=texts`` has those of an imported one.
-``pk=apt_…, sk=examples#<definition hash>`` counts them.
+``pk=apt_…, sk=examples#<definition hash>`` counts them, and ``sk=data#…`` is about data sets.
 """
 
 import hashlib
@@ -17,6 +17,7 @@ from autotune_platform.storage.table import Key
 SHARDS = 16
 TEXTS = "texts"
 COUNTED = "examples#"
+DATA = "data#"
 EXAMPLES_COUNTED = "examples"
 _EXAMPLES = "#examples#"
 

@@ -50,6 +50,11 @@ class Example(FrozenModel):
         """What its input is known by."""
         return Digests(self.whole, self.fields)
 
+    @property
+    def is_representative(self) -> bool:
+        """Whether it says how often such inputs come, so that it may validate."""
+        return self.selection in REPRESENTATIVE and self.propensity is not None
+
     def side(self, split: Split) -> Literal["train", "holdout"] | None:
         """Return its side of a split; None where it is on neither."""
         return self.digests.side(split)

@@ -11,6 +11,7 @@ from autotune_platform.apprentice.configuration.items import unchanged
 from autotune_platform.apprentice.configuration.models import ApprenticeTask
 from autotune_platform.apprentice.examples.items import (
     COUNTED,
+    DATA,
     EXAMPLES_COUNTED,
     SHARDS,
     attributes_of,
@@ -202,6 +203,8 @@ class ExampleRepository:
         Raises:
             UnavailableError: the table kept some.
         """
+        about = self._table.items(task_id, starting=DATA, attributes=("pk", "sk"))
+        self._table.delete_many((item["pk"], item["sk"]) for item in about)
         for definition_hash in self.definitions(task_id):
             for shard in range(SHARDS):
                 of_shard = examples_of(task_id, definition_hash, shard)

@@ -32,7 +32,7 @@ FAILED_AGAIN = timedelta(minutes=15)
 CHECKED_WITHIN = timedelta(days=1)
 """An answer that was not checked by then is not checked any more."""
 
-_MOST_OF_A_SHARD = 500
+MOST_OF_A_SHARD = 500
 
 HasTime = Callable[[], bool]
 
@@ -60,7 +60,7 @@ class RunSweeping:
         """
         now = self.clock.now()
         looked, deletions, failed = 0, [], None
-        for entry in self.repository.due(now - PATIENCE, limit=_MOST_OF_A_SHARD):
+        for entry in self.repository.due(now - PATIENCE, limit=MOST_OF_A_SHARD):
             if not has_time():
                 break
             looked += 1

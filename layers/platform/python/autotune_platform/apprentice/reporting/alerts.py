@@ -68,11 +68,16 @@ def _of_runs(today: DayCounts) -> Iterator[wire.ApprenticeAlert]:
         yield _alert("failed", None, said)
     if today.unmonitored:
         said = "answered by the small model alone, as the budget had no room to ask the paid one"
-        yield _alert("unmonitored", None, f"{today.unmonitored} of today's runs were {said}")
+        runs = _of_today(today.unmonitored, "run")
+        yield _alert("unmonitored", None, f"{runs} {said}")
     unchecked = today.checks_skipped + today.checks_failed
     if unchecked:
         why = f"{today.checks_skipped} for want of budget, {today.checks_failed} unanswered"
-        yield _alert("unchecked", None, f"{unchecked} of today's checks were not done: {why}")
+        yield _alert("unchecked", None, f"{_of_today(unchecked, 'check')} not done: {why}")
+
+
+def _of_today(count: int, what: str) -> str:
+    return f"{count} of today's {what}s {'was' if count == 1 else 'were'}"
 
 
 def _of_windows(task: KnownTask) -> Iterator[wire.ApprenticeAlert]:

@@ -54,11 +54,13 @@ class Exhausted(FrozenModel):
         scope: the task's, or the organisation's.
         period: the longest one that has none.
         resets_at: when that period is over.
+        exceeds_limit: whether one call may cost more than a whole period, so that waiting is vain.
     """
 
     scope: Literal["organization", "apprentice_task"]
     period: BudgetPeriod
     resets_at: datetime
+    exceeds_limit: bool = False
 
 
 class Run(FrozenModel):

@@ -10,7 +10,7 @@ from autotune.protocol.limits import MAX_APPRENTICE_OUTPUT_BYTES
 from autotune_platform.apprentice.evaluators import MAX_ANSWER_BYTES, MAX_ANSWER_VALUES
 from autotune_platform.apprentice.fences import unfenced
 from autotune_platform.checks.faults import CompletionFaultError
-from autotune_platform.checks.schemas import Schema
+from autotune_platform.checks.schemas import Schema, SchemaFault
 from autotune_platform.checks.work import cpu_limit
 from autotune_platform.runtime.bounded_json import parse_strictly
 from autotune_platform.runtime.errors import InvalidRequestError
@@ -57,13 +57,22 @@ def require_input(value: dict[str, Any], input_schema: Mapping[str, Any]) -> Non
     """
     try:
         with cpu_limit():
-            fault = _schema(_key(input_schema)).fault(value)
+            fault = fault_in(value, input_schema)
     except CompletionFaultError as error:
         raise InvalidRequestError.of_field(
             "input", "an input that takes less work to check"
         ) from error
     if fault is not None:
         raise InvalidRequestError.of_field(f"input{fault.place}", fault.expected)
+
+
+def fault_in(value: Mapping[str, Any], schema: Mapping[str, Any]) -> SchemaFault | None:
+    """Return what is wrong with an input or output; None where a task's schema admits it.
+
+    Raises:
+        CompletionFaultError: that takes too much work.
+    """
+    return _schema(_key(schema)).fault(value)
 
 
 def _key(schema: Mapping[str, Any]) -> str:

@@ -65,6 +65,7 @@ def problem_of(run: Run) -> AutotuneError | None:
             task_id=run.task_id if is_task else None,
             period=run.exhausted.period,
             resets_at=run.exhausted.resets_at,
+            exceeds_limit=run.exhausted.exceeds_limit,
         )
         return BudgetExhaustedError(detail, budget=budget)
     if run.refusal is Refusal.LOCAL_UNAVAILABLE:
@@ -81,6 +82,8 @@ def _error(run: Run) -> wire.ApprenticeRunError | None:
         whose = "the task's" if budget.scope == "apprentice_task" else "the organisation's"
         until = f"{budget.resets_at:%Y-%m-%dT%H:%M:%SZ}"
         message = f"{message}: {whose} of this {budget.period}, which is over at {until}"
+        if budget.exceeds_limit:
+            message = f"{message}; one call may cost more than a whole period's limit"
     if run.refusal is Refusal.REMOTE_UNAVAILABLE and fault is not None:
         message = f"{message}: {fault.code}: {fault.message}"
     return wire.ApprenticeRunError(code=run.refusal.value, message=message)
