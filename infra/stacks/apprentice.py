@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from aws_cdk import aws_apigatewayv2 as apigateway
 from constructs import Construct
 
-from infra.constructs.apprentice_bucket import DATA, MODELS
 from infra.constructs.signed_api import resource_paths
 from infra.stacks.apprentice_folding import ApprenticeFolding
 from infra.stacks.apprentice_runs import ApprenticeRuns
+from infra.stacks.apprentice_students import ApprenticeStudents
 from infra.stacks.domain_stack import REQUESTS, DomainStack, Shared
 from infra.stacks.http import HttpStack
 from infra.stacks.ledger import LedgerStack
@@ -33,6 +33,7 @@ class ApprenticeStack(DomainStack):
         apprentice_environment: For functions that read or write its tasks.
         answering: What takes inputs, and has them answered.
         runs: Runs that are to be worked on.
+        students: Linear students, and what asks them.
     """
 
     def __init__(
@@ -44,29 +45,32 @@ class ApprenticeStack(DomainStack):
         self.apprentice_environment: Mapping[str, str] = {
             "APPRENTICE_TABLE": shared.data.apprentice.table.table_name,
             "BUDGETS_TABLE": shared.data.budgets.table.table_name,
-            "APPRENTICE_BUCKET": shared.data.apprentice_files.bucket.bucket_name,
         }
         self._add_tasks(http)
         self._add_reports(http)
         self._add_examples(http, ledger)
-        self.answering = ApprenticeRuns(self, http=http, ledger=ledger)
+        self.students = ApprenticeStudents(self)
+        self.answering = ApprenticeRuns(self, http=http, ledger=ledger, students=self.students)
         self.runs = self.answering.queue
         ApprenticeFolding(self, runs=self.runs)
 
     def _add_tasks(self, http: HttpStack) -> None:
         tasks = self.create_api(
             "ApprenticeApi",
-            environment={**self.apprentice_environment, **self.grader_environment},
+            environment={
+                **self.apprentice_environment,
+                **self.grader_environment,
+                "APPRENTICE_BUCKET": self.shared.data.apprentice_files.bucket.bucket_name,
+            },
         )
         table = self.shared.data.apprentice
         for keys in (TASKS, LISTS):
             table.grant_read(tasks.function, "ConditionCheckItem", "GetItem", "Query", keys=keys)
             table.grant_write(tasks.function, "DeleteItem", "PutItem", "UpdateItem", keys=keys)
-        # A task goes with its runs, and with all that is known of it.
+        # A task goes with its runs, its models, and all that is known of it.
+        self.shared.data.apprentice_files.grant_delete(tasks.function)
         for keys in (TASKS, RUNS):
             table.grant_write(tasks.function, "BatchWriteItem", keys=keys)
-        for names in (DATA, MODELS):
-            self.shared.data.apprentice_files.grant_delete(tasks.function, names=names)
         # A task's limits are in its scope of money, which is closed when it is deleted.
         self.shared.data.budgets.grant_read(tasks.function, "GetItem", keys=TASKS_MONEY)
         self.shared.data.budgets.grant_write(tasks.function, "UpdateItem", keys=TASKS_MONEY)

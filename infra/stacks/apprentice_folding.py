@@ -3,7 +3,6 @@
 from aws_cdk import Duration
 from constructs import Construct
 
-from infra.constructs.apprentice_bucket import DATA, MODELS
 from infra.constructs.service_function import WHOLE_PROCESSOR_MB, ServiceFunction
 from infra.constructs.stream_consumer import StreamConsumer
 from infra.constructs.work_queue import WorkQueue
@@ -39,7 +38,6 @@ class ApprenticeFolding(Construct):
         self._table = stack.shared.data.apprentice
         self._environment = {
             "APPRENTICE_TABLE": self._table.table.table_name,
-            "APPRENTICE_BUCKET": stack.shared.data.apprentice_files.bucket.bucket_name,
             "RUN_QUEUE_URL": runs.queue.queue_url,
         }
         self._follow()
@@ -72,17 +70,19 @@ class ApprenticeFolding(Construct):
             module="sweep_runs",
             description="Ends runs of the apprentice that nobody works on any more",
             timeout=SWEEP_TIMEOUT,
-            environment=self._environment,
+            environment={
+                **self._environment,
+                "APPRENTICE_BUCKET": self._stack.shared.data.apprentice_files.bucket.bucket_name,
+            },
         )
         self._grant_counting(sweep)
         self._table.grant_query_index(sweep.function, index_name=DUE_RUNS_INDEX)
         self._table.grant_read(sweep.function, "GetItem", keys=RUNS)
         self._table.grant_write(sweep.function, "UpdateItem", keys=RUNS)
         # A task whose deletion was cut off is deleted here.
+        self._stack.shared.data.apprentice_files.grant_delete(sweep.function)
         self._table.grant_write(sweep.function, "BatchWriteItem", "DeleteItem", keys=TASKS)
         self._table.grant_write(sweep.function, "DeleteItem", "UpdateItem", keys=LISTS)
-        for names in (DATA, MODELS):
-            self._stack.shared.data.apprentice_files.grant_delete(sweep.function, names=names)
         self._stack.run_every(Duration.minutes(1), sweep)
 
     def _grant_counting(self, function: ServiceFunction) -> None:

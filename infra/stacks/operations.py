@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from aws_cdk import Duration
 from constructs import Construct
 
-from infra.constructs.apprentice_bucket import DATA, MODELS
 from infra.constructs.content_bucket import OF_ALL
 from infra.constructs.service_function import WHOLE_PROCESSOR_MB, ServiceFunction
 from infra.constructs.work_queue import WorkQueue
@@ -88,7 +87,6 @@ class OperationsStack(DomainStack):
                 "BUDGETS_TABLE": data.budgets.table.table_name,
                 "DECKS_TABLE": data.decks.table.table_name,
                 "APPRENTICE_TABLE": data.apprentice.table.table_name,
-                "APPRENTICE_BUCKET": data.apprentice_files.bucket.bucket_name,
             },
         )
         for table in (
@@ -109,8 +107,6 @@ class OperationsStack(DomainStack):
         data.content.grant_delete(function.function, names=OF_ALL, finds=True)
         data.exports.grant_delete(function.function)
         data.ledger_texts.grant_delete(function.function)
-        for names in (DATA, MODELS):
-            data.apprentice_files.grant_delete(function.function, names=names)
         return function
 
     def _create_list_stuck(self, completions: CompletionsStack) -> ServiceFunction:

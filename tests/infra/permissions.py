@@ -15,12 +15,10 @@ def table(name, *operations, keys=""):
     return {(f"dynamodb:{operation}", name, keys) for operation in operations}
 
 
-_PREFIXES = {"ApprenticeFiles": "apprentice", "AuditArchive": "audit", "LedgerTexts": "ledger"}
-
-
 def bucket(name, *operations, names="*"):
     """Operations on the objects of a bucket below the prefix of its name."""
-    prefix = _PREFIXES.get(name, name.lower())
+    prefixes = {"ApprenticeFiles": "apprentice", "AuditArchive": "audit", "LedgerTexts": "ledger"}
+    prefix = prefixes.get(name, name.lower())
     return {(f"s3:{operation}", f"{name}/{prefix}/{names}", "") for operation in operations}
 
 
@@ -133,11 +131,6 @@ WITH_OIDC = {
 }
 """What is granted besides where a deployment has an OpenID provider."""
 PUBLISH = table("Registry", "Query") | table("Deliveries", "GetItem", "PutItem") | send("Webhooks")
-FORGETS_TASKS = (
-    found_in("ApprenticeFiles")
-    | bucket("ApprenticeFiles", "DeleteObject", names="data/*")
-    | bucket("ApprenticeFiles", "DeleteObject", names="models/*")
-)
 COUNTS_RUNS = (
     ENCRYPT
     | table("Apprentice", "BatchGetItem", "GetItem", "Query", keys="apt_*")
@@ -219,13 +212,14 @@ EXPECTED = {
     | bucket("Exports", "DeleteObject", "GetObject")
     | start("ExportScores"),
     "ApprenticeApi": API
-    | FORGETS_TASKS
     | table("Apprentice", "ConditionCheckItem", "GetItem", "Query", keys="apt_*")
     | table("Apprentice", "BatchWriteItem", "DeleteItem", "PutItem", "UpdateItem", keys="apt_*")
     | table("Budgets", "GetItem", "UpdateItem", keys="money#org_*#apt_*")
     | table("Apprentice", "BatchWriteItem", keys="apr_*")
     | table("Apprentice", "ConditionCheckItem", "GetItem", "Query", keys="org_*#tasks")
-    | table("Apprentice", "DeleteItem", "PutItem", "UpdateItem", keys="org_*#tasks"),
+    | table("Apprentice", "DeleteItem", "PutItem", "UpdateItem", keys="org_*#tasks")
+    | found_in("ApprenticeFiles")
+    | bucket("ApprenticeFiles", "DeleteObject", names="apt_*"),
     "ApprenticeRunsApi": API | WAITING | STARTS_RUNS,
     "WorkRuns": ENCRYPT
     | ASKS_MODELS
@@ -243,7 +237,11 @@ EXPECTED = {
     | found_in("LedgerTexts")
     | bucket("LedgerTexts", "GetObject", "PutObject")
     | send("Runs")
-    | drain("Runs"),
+    | drain("Runs")
+    | {("lambda:InvokeFunction", "AnswerLinearFunction", "")},
+    "AnswerLinear": DECRYPT
+    | found_in("ApprenticeFiles")
+    | bucket("ApprenticeFiles", "GetObject", names="apt_*/models/*"),
     "ApprenticeReportsApi": API
     | table("Apprentice", "GetItem", keys="org_*#tasks")
     | table("Apprentice", "GetItem", "PutItem", "Query", keys="apt_*")
@@ -259,11 +257,12 @@ EXPECTED = {
     | bucket("LedgerTexts", "GetObject"),
     "FollowRuns": COUNTS_RUNS | follow("Apprentice", failures="RunStreamFailures"),
     "SweepRuns": COUNTS_RUNS
-    | FORGETS_TASKS
     | table("Apprentice/index/dueRuns", "Query")
     | table("Apprentice", "GetItem", "UpdateItem", keys="apr_*")
     | table("Apprentice", "BatchWriteItem", "DeleteItem", keys="apt_*")
-    | table("Apprentice", "DeleteItem", "UpdateItem", keys="org_*#tasks"),
+    | table("Apprentice", "DeleteItem", "UpdateItem", keys="org_*#tasks")
+    | found_in("ApprenticeFiles")
+    | bucket("ApprenticeFiles", "DeleteObject", names="apt_*"),
     "DecksApi": API
     | COUNTED_ENTITIES
     | table("Registry", "PutItem", keys="task_*")
@@ -502,7 +501,6 @@ EXPECTED = {
     | found_in("Content")
     | bucket("Content", "DeleteObject")
     | bucket("LedgerTexts", "DeleteObject")
-    | FORGETS_TASKS
     | found_in("Exports")
     | bucket("Exports", "DeleteObject"),
     "ManageOrganizations": ENCRYPT

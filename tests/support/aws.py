@@ -97,7 +97,6 @@ def _make() -> dict[str, str]:
         "LEDGER_BUCKET": "ledger",
         "DECKS_TABLE": "decks",
         "APPRENTICE_TABLE": "apprentice",
-        "APPRENTICE_BUCKET": "apprentice",
         "PROVIDER_KEYS_KEY": kms.create_key()["KeyMetadata"]["KeyId"],
         "SUBMIT_LLM_BATCH_ARN": machines["submit_llm_batch"],
         "IMPORT_LLM_REQUESTS_ARN": machines["import_llm_requests"],
@@ -105,6 +104,8 @@ def _make() -> dict[str, str]:
         "WEBHOOK_QUEUE_URL": sqs.create_queue(QueueName="webhooks")["QueueUrl"],
         "RUN_QUEUE_URL": sqs.create_queue(QueueName="runs")["QueueUrl"],
         "WORK_RUNS_FUNCTION": "work_runs",
+        "ANSWER_LINEAR_FUNCTION": "answer_linear",
+        "APPRENTICE_BUCKET": "apprentice",
         "CAPTURE_QUEUE_URL": sqs.create_queue(QueueName="captures")["QueueUrl"],
         "CONTENT_BUCKET": "content",
         **{

@@ -36,7 +36,7 @@ export function Served({ name, query }) {
   return html`
     <${TaskPage} name=${name} open="Versions" about="What is served in place of the paid model. Each version shows by itself that it agrees often enough, before it answers anybody.">
       <${Trouble} problem=${unknown} again=${task.problem ? task.again : status.again} />
-      <${Table} label="Versions of the small model" problem=${problem} again=${again} columns=${columns} rows=${unknown ? [] : rows} id=${({ number }) => number} skeletons=${2}
+      <${Table} label="Versions of the small model" problem=${problem} again=${again} columns=${columns} rows=${unknown ? [] : rows} id=${({ number }) => number} skeletons=${1}
         href=${({ number }) => link(["apprentice", name, "pairs"], { version: number })}
         empty=${!unknown && html`
           <${Empty} title="No versions" command=${`autotune apprentice versions register ${name} MODEL`}>

@@ -7,6 +7,8 @@ import boto3
 import pytest
 
 from autotune_platform.apprentice.configuration.service import TaskConfigurations
+from autotune_platform.apprentice.examples.data_sets import DataSets
+from autotune_platform.apprentice.examples.files import DataFiles
 from autotune_platform.apprentice.examples.items import example_key
 from autotune_platform.apprentice.examples.manifests import (
     Fewest,
@@ -37,7 +39,12 @@ class Freezing:
         self.runs = runs
         self.put(training=HALF)
         self.parts = ApprenticeExampleParts(ApprenticeExampleEnvironment.parse())
-        self.sets = self.parts.data_sets
+        self.sets = DataSets(
+            examples=self.parts.examples,
+            splits=self.parts.splits,
+            contents=self.parts.example_contents,
+            files=DataFiles(bucket="apprentice", s3=clients.s3()),
+        )
         organization_id = runs.platform.me()["organizationId"]
         caller = type("Caller", (), {"organization_id": organization_id})()
         self.tasks: TaskConfigurations = self.parts.apprentice_tasks
@@ -201,13 +208,12 @@ def test_a_discarded_data_set_has_no_rows_and_is_still_known(freezing):
     assert freezing.freeze() == manifest
 
 
-def test_data_sets_and_models_go_with_their_task(freezing):
+def test_data_sets_go_with_their_task(freezing):
     freezing.ask(*range(8))
     freezing.freeze()
     task_id = freezing.task["id"]
     s3 = boto3.client("s3")
-    s3.put_object(Bucket="apprentice", Key=f"apprentice/models/{task_id}/v1/model.npz", Body=b"m")
-    other = f"apprentice/models/apt_{0:026}/v1/model.npz"
+    other = f"apprentice/apt_{0:026}/data/trn_1/train.jsonl.gz"
     s3.put_object(Bucket="apprentice", Key=other, Body=b"m")
     assert freezing.runs.platform.call("DELETE", PATH).status == 204
     assert freezing.objects() == [other]

@@ -15,7 +15,6 @@ from aws_lambda_powertools import Logger
 
 from autotune_platform.access.models import Deletion, Organization
 from autotune_platform.access.organizations import OrganizationService
-from autotune_platform.apprentice.examples.files import folders_of
 from autotune_platform.completions.content import object_key
 from autotune_platform.completions.open_batches import OpenBatches
 from autotune_platform.completions.service import CompletionService
@@ -74,7 +73,6 @@ class OrganizationDeletion:
     content_bucket: str
     export_bucket: str
     ledger_bucket: str
-    apprentice_bucket: str
     clock: Clock = SYSTEM_CLOCK
 
     def step(
@@ -195,9 +193,6 @@ class OrganizationDeletion:
         for pk in page.partitions:
             if pk.startswith("dck_"):
                 self._delete_below(self.content_bucket, object_prefix(pk), has_time)
-            elif pk.startswith("apt_"):
-                for folder in folders_of(pk):
-                    self._delete_below(self.apprentice_bucket, folder, has_time)
         rows = [pk for pk in page.partitions if pk.startswith("llm_")]
         self._delete_objects(
             self.ledger_bucket, [text_key(row, kind) for row in rows for kind in TEXT_KINDS]

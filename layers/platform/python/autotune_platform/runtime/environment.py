@@ -185,7 +185,6 @@ class DeletionEnvironment(ExportEnvironment):
     budgets_table: str
     decks_table: str
     apprentice_table: str
-    apprentice_bucket: str
 
 
 class ExportStartEnvironment(ExportEnvironment):
@@ -339,15 +338,16 @@ class CaptureEnvironment(SampleEnvironment):
 
 
 class ApprenticeEnvironment(GatewayEnvironment):
-    """For functions that look after tasks of the apprentice.
-
-    Attributes:
-        apprentice_bucket: what a task has there goes with it; few may delete it.
-    """
+    """For functions that look after tasks of the apprentice."""
 
     apprentice_table: str
-    apprentice_bucket: str
     budgets_table: str
+
+
+class ApprenticeTasksEnvironment(ApprenticeEnvironment):
+    """For the function that deletes tasks, with their files."""
+
+    apprentice_bucket: str
 
 
 class ApprenticeRunApiEnvironment(LedgerEnvironment, ApprenticeEnvironment):
@@ -378,10 +378,26 @@ class ChatEnvironment(ApprenticeRunApiEnvironment, ConnectionEnvironment):
     chat_functions: int | None = None
 
 
-class ApprenticeWorkEnvironment(ApprenticeEnvironment, ConnectionEnvironment):
+class LinearEnvironment(ApprenticeEnvironment):
+    """For functions that ask versions of small models, linear ones too.
+
+    Attributes:
+        answer_linear_function: name of the function that hosts those.
+    """
+
+    answer_linear_function: str
+
+
+class ApprenticeWorkEnvironment(LinearEnvironment, ConnectionEnvironment):
     """For the function that works on runs; it has some looked at again through their queue."""
 
     run_queue_url: str
+
+
+class StudentEnvironment(Environment):
+    """For functions that read or write what was trained."""
+
+    apprentice_bucket: str
 
 
 class FoldingEnvironment(Environment):
@@ -389,12 +405,16 @@ class FoldingEnvironment(Environment):
 
     Attributes:
         run_queue_url: where ids of runs go whose answer is to be checked.
-        apprentice_bucket: what a task has there goes with it; who sweeps may delete it.
     """
 
     apprentice_table: str
-    apprentice_bucket: str
     run_queue_url: str
+
+
+class RunSweepEnvironment(FoldingEnvironment):
+    """For the function that looks after lost runs, and goes on with deletions of tasks."""
+
+    apprentice_bucket: str
 
 
 class LedgerWorkEnvironment(ConnectionEnvironment):

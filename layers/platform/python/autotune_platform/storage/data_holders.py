@@ -23,11 +23,11 @@ Place = Literal[
     "table ledger",
     "table decks",
     "table apprentice",
+    "bucket apprentice",
     "bucket content",
     "bucket exports",
     "bucket audit",
     "bucket ledger",
-    "bucket apprentice",
     "queues",
     "executions",
 ]

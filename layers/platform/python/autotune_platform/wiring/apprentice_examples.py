@@ -2,7 +2,6 @@
 
 from functools import cached_property
 
-from autotune_platform.apprentice.examples.data_sets import DataSets
 from autotune_platform.apprentice.examples.service import Examples
 from autotune_platform.apprentice.examples.splits import SplitRepository
 from autotune_platform.apprentice.examples.texts import ExampleContents
@@ -29,15 +28,6 @@ class ApprenticeExampleParts(ApiParts, LedgerParts, ApprenticeParts):
             examples=self.examples,
             runs=RunRepository(self.apprentice_table),
             answers=RowAnswers(rows=self.llm_rows, texts=self.row_texts),
-        )
-
-    @cached_property
-    def data_sets(self) -> DataSets:
-        return DataSets(
-            examples=self.examples,
-            splits=self.splits,
-            contents=self.example_contents,
-            files=self.data_files,
         )
 
     @cached_property

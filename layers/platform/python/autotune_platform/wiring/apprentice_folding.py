@@ -4,7 +4,6 @@ from functools import cached_property
 
 from autotune_platform.apprentice.configuration.repository import TaskRepository
 from autotune_platform.apprentice.erasing import TaskErasing
-from autotune_platform.apprentice.examples.files import DataFiles
 from autotune_platform.apprentice.examples.repository import ExampleRepository
 from autotune_platform.apprentice.folding.following import (
     CHANGED_RULES,
@@ -19,8 +18,9 @@ from autotune_platform.apprentice.folding.sweeping import RunSweeping
 from autotune_platform.apprentice.folding.tails import Tails
 from autotune_platform.apprentice.runs.handing_over import RunQueue
 from autotune_platform.apprentice.runs.repository import RunRepository
+from autotune_platform.apprentice.students.files import ModelFiles
 from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import FoldingEnvironment
+from autotune_platform.runtime.environment import FoldingEnvironment, RunSweepEnvironment
 from autotune_platform.storage.changes import Route, Router
 from autotune_platform.storage.table import Table
 
@@ -74,15 +74,15 @@ class FoldingParts:
 class RunSweepParts(FoldingParts):
     """What looks after runs that nobody works on any more."""
 
+    def __init__(self, environment: RunSweepEnvironment) -> None:
+        super().__init__(environment)
+        self.files = ModelFiles(bucket=environment.apprentice_bucket, s3=clients.s3())
+
     @cached_property
     def run_sweeping(self) -> RunSweeping:
         return RunSweeping(
             repository=self.evidence,
-            remains=TaskErasing(
-                files=DataFiles(bucket=self.environment.apprentice_bucket, s3=clients.s3()),
-                examples=self.examples,
-                evidence=self.evidence,
-            ),
+            remains=TaskErasing(examples=self.examples, evidence=self.evidence, files=self.files),
             tasks=self.task_repository,
             runs=RunRepository(self.apprentice_table),
             folding=self.run_folding,

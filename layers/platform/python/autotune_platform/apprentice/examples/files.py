@@ -129,15 +129,6 @@ class DataFiles:
         """
         self._delete(_folder(task_id, training_id))
 
-    def delete_all(self, task_id: str) -> None:
-        """Delete all of a task's data sets and models; doing it again is fine.
-
-        Raises:
-            UnavailableError: the bucket kept some.
-        """
-        for folder in folders_of(task_id):
-            self._delete(folder)
-
     def _delete(self, folder: str) -> None:
         pages = self.s3.get_paginator("list_objects_v2").paginate(Bucket=self.bucket, Prefix=folder)
         keys = (found["Key"] for page in pages for found in page.get("Contents", []))
@@ -172,13 +163,8 @@ class DataFiles:
             yield packed
 
 
-def folders_of(task_id: str) -> tuple[str, str]:
-    """Return what the names of all objects of a task start with."""
-    return f"apprentice/data/{task_id}/", f"apprentice/models/{task_id}/"
-
-
 def _folder(task_id: str, training_id: str) -> str:
-    return f"{folders_of(task_id)[0]}{training_id}/"
+    return f"apprentice/{task_id}/data/{training_id}/"
 
 
 def _row(line: bytes) -> Row:
