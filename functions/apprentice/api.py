@@ -28,7 +28,7 @@ from autotune_platform.apprentice.folding.reading import pair_on_wire
 from autotune_platform.apprentice.versions.wire import version_on_wire
 from autotune_platform.http.api import Api
 from autotune_platform.http.parameters import NextToken, PageSize
-from autotune_platform.runtime.environment import ApprenticeEnvironment
+from autotune_platform.runtime.environment import ApprenticeTasksEnvironment
 from autotune_platform.wiring.apprentice import ApprenticeApiParts
 
 OfVersion = Annotated[int, Query(ge=1, le=MAX_APPRENTICE_VERSIONS)]
@@ -40,7 +40,7 @@ _VERSIONS = "/api/v1/apprentice/tasks/<task_name>/versions"
 @cache
 def parts() -> ApprenticeApiParts:
     """Return what this process is put together from."""
-    return ApprenticeApiParts(ApprenticeEnvironment.parse())
+    return ApprenticeApiParts(ApprenticeTasksEnvironment.parse())
 
 
 app = Api(parts)

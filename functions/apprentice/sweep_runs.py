@@ -3,7 +3,7 @@
 from functools import cache
 from typing import Any
 
-from autotune_platform.runtime.environment import FoldingEnvironment
+from autotune_platform.runtime.environment import RunSweepEnvironment
 from autotune_platform.wiring.apprentice_folding import RunSweepParts
 
 # For what is under way when the time is over.
@@ -13,7 +13,7 @@ _RESERVED_MS = 15_000
 @cache
 def parts() -> RunSweepParts:
     """Return what this process is put together from."""
-    return RunSweepParts(FoldingEnvironment.parse())
+    return RunSweepParts(RunSweepEnvironment.parse())
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001 - Lambda's signature

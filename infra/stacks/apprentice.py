@@ -8,6 +8,7 @@ from constructs import Construct
 from infra.constructs.signed_api import resource_paths
 from infra.stacks.apprentice_folding import ApprenticeFolding
 from infra.stacks.apprentice_runs import ApprenticeRuns
+from infra.stacks.apprentice_students import ApprenticeStudents
 from infra.stacks.domain_stack import REQUESTS, DomainStack, Shared
 from infra.stacks.http import HttpStack
 from infra.stacks.ledger import LedgerStack
@@ -32,6 +33,7 @@ class ApprenticeStack(DomainStack):
         apprentice_environment: For functions that read or write its tasks.
         answering: What takes inputs, and has them answered.
         runs: Runs that are to be worked on.
+        students: Linear students, and what asks them.
     """
 
     def __init__(
@@ -47,20 +49,26 @@ class ApprenticeStack(DomainStack):
         self._add_tasks(http)
         self._add_reports(http)
         self._add_examples(http, ledger)
-        self.answering = ApprenticeRuns(self, http=http, ledger=ledger)
+        self.students = ApprenticeStudents(self)
+        self.answering = ApprenticeRuns(self, http=http, ledger=ledger, students=self.students)
         self.runs = self.answering.queue
         ApprenticeFolding(self, runs=self.runs)
 
     def _add_tasks(self, http: HttpStack) -> None:
         tasks = self.create_api(
             "ApprenticeApi",
-            environment={**self.apprentice_environment, **self.grader_environment},
+            environment={
+                **self.apprentice_environment,
+                **self.grader_environment,
+                "APPRENTICE_BUCKET": self.shared.data.apprentice_files.bucket.bucket_name,
+            },
         )
         table = self.shared.data.apprentice
         for keys in (TASKS, LISTS):
             table.grant_read(tasks.function, "ConditionCheckItem", "GetItem", "Query", keys=keys)
             table.grant_write(tasks.function, "DeleteItem", "PutItem", "UpdateItem", keys=keys)
-        # A task goes with its runs, and with all that is known of it.
+        # A task goes with its runs, its models, and all that is known of it.
+        self.shared.data.apprentice_files.grant_delete(tasks.function)
         for keys in (TASKS, RUNS):
             table.grant_write(tasks.function, "BatchWriteItem", keys=keys)
         # A task's limits are in its scope of money, which is closed when it is deleted.

@@ -70,13 +70,17 @@ class ApprenticeFolding(Construct):
             module="sweep_runs",
             description="Ends runs of the apprentice that nobody works on any more",
             timeout=SWEEP_TIMEOUT,
-            environment=self._environment,
+            environment={
+                **self._environment,
+                "APPRENTICE_BUCKET": self._stack.shared.data.apprentice_files.bucket.bucket_name,
+            },
         )
         self._grant_counting(sweep)
         self._table.grant_query_index(sweep.function, index_name=DUE_RUNS_INDEX)
         self._table.grant_read(sweep.function, "GetItem", keys=RUNS)
         self._table.grant_write(sweep.function, "UpdateItem", keys=RUNS)
         # A task whose deletion was cut off is deleted here.
+        self._stack.shared.data.apprentice_files.grant_delete(sweep.function)
         self._table.grant_write(sweep.function, "BatchWriteItem", "DeleteItem", keys=TASKS)
         self._table.grant_write(sweep.function, "DeleteItem", "UpdateItem", keys=LISTS)
         self._stack.run_every(Duration.minutes(1), sweep)

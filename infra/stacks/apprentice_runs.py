@@ -9,6 +9,7 @@ from constructs import Construct
 
 from infra.constructs.service_function import ServiceFunction
 from infra.constructs.work_queue import DrainRate, WorkQueue
+from infra.stacks.apprentice_students import ApprenticeStudents
 from infra.stacks.domain_stack import GRADERS, MONEY, REQUESTS, WAITING_REQUESTS, DomainStack
 from infra.stacks.http import HttpStack
 from infra.stacks.ledger import LedgerStack
@@ -35,13 +36,21 @@ class ApprenticeRuns(Construct):
         start_environment: For functions that start runs; ``grant_start`` lets them.
     """
 
-    def __init__(self, stack: DomainStack, *, http: HttpStack, ledger: LedgerStack) -> None:
+    def __init__(
+        self,
+        stack: DomainStack,
+        *,
+        http: HttpStack,
+        ledger: LedgerStack,
+        students: ApprenticeStudents,
+    ) -> None:
         """Makes all of it in the stack of the apprentice.
 
         Args:
             stack: That stack.
             http: Has the routes.
             ledger: Lets the worker call language models.
+            students: Lets it ask linear students.
         """
         super().__init__(stack, "AnsweringRuns")
         self._environment = {"APPRENTICE_TABLE": stack.shared.data.apprentice.table.table_name}
@@ -56,7 +65,7 @@ class ApprenticeRuns(Construct):
         stack.alarms.watch_dead_letters(self.queue.dead_letters, of="Runs")
         stack.alarms.watch_waiting(self.queue.queue, of="Runs", longest=LONGEST_RUN)
         self._data = stack.shared.data
-        self._worker = self._add_worker(stack, ledger)
+        self._worker = self._add_worker(stack, ledger, students)
         self.start_environment: Mapping[str, str] = {
             **self._environment,
             **ledger.stores_environment,
@@ -82,7 +91,9 @@ class ApprenticeRuns(Construct):
             resource_arns=[self._worker.function.function_arn],
         )
 
-    def _add_worker(self, stack: DomainStack, ledger: LedgerStack) -> ServiceFunction:
+    def _add_worker(
+        self, stack: DomainStack, ledger: LedgerStack, students: ApprenticeStudents
+    ) -> ServiceFunction:
         """Has models answer runs: the one function of this domain with keys of connections."""
         data = stack.shared.data
         worker = stack.create(
@@ -95,6 +106,7 @@ class ApprenticeRuns(Construct):
             environment={
                 **self._environment,
                 **ledger.call_environment,
+                **students.ask_environment,
                 "RUN_QUEUE_URL": self.queue.queue.queue_url,
             },
         )
@@ -104,6 +116,7 @@ class ApprenticeRuns(Construct):
         data.apprentice.grant_read(function, "GetItem", "Query", keys=TASKS)
         data.apprentice.grant_write(function, "PutItem", "UpdateItem", keys=RUNS)
         ledger.grant_calls(worker)
+        students.grant_ask(worker)
         # Rows of its own, what they cost, by which keys, and that a budget had no room for one.
         data.ledger.grant_read(function, "GetItem")
         data.ledger.grant_read(function, "BatchGetItem", keys=REQUESTS)

@@ -6,6 +6,7 @@ from aws_cdk import Stack
 from constructs import Construct
 
 from infra.config import DeploymentConfig
+from infra.constructs.apprentice_bucket import ApprenticeBucket
 from infra.constructs.audit_bucket import AuditBucket
 from infra.constructs.content_bucket import ContentBucket
 from infra.constructs.customer_keys import DataKey, ProviderKeysKey, SecretsKeys
@@ -58,6 +59,9 @@ class DataStack(Stack):
         self.ledger_texts = LedgerBucket(
             self, "LedgerTexts", key=self.data_key, keeps_data=keeps_data
         )
+        self.apprentice_files = ApprenticeBucket(
+            self, "ApprenticeFiles", key=self.data_key, keeps_data=keeps_data
+        )
         self._export_everything()
 
     def _export_everything(self) -> None:
@@ -91,7 +95,13 @@ class DataStack(Stack):
             self.export_value(key.key_arn)
         for key_by_id in (self.provider_keys.key, *self.secrets_keys.keys.values()):
             self.export_value(key_by_id.key_id)
-        for bucket in (self.audit_archive, self.exports, self.content, self.ledger_texts):
+        for bucket in (
+            self.audit_archive,
+            self.exports,
+            self.content,
+            self.ledger_texts,
+            self.apprentice_files,
+        ):
             self.export_value(bucket.bucket.bucket_name)
             self.export_value(bucket.bucket.bucket_arn)
 

@@ -55,7 +55,13 @@ class ServiceStack(Stack):
             description="Autotune: API, queues, workflows and functions, by domain",
             **stack_inputs,
         )
-        for bucket in (data.content, data.audit_archive, data.exports, data.ledger_texts):
+        for bucket in (
+            data.content,
+            data.audit_archive,
+            data.exports,
+            data.ledger_texts,
+            data.apprentice_files,
+        ):
             bucket.acknowledge_object_wildcard(self)
         alarms = AlarmTopic(self, "Alarms", encryption_key=data.data_key.key)
         shared = Shared(

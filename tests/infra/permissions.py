@@ -17,7 +17,8 @@ def table(name, *operations, keys=""):
 
 def bucket(name, *operations, names="*"):
     """Operations on the objects of a bucket below the prefix of its name."""
-    prefix = {"AuditArchive": "audit", "LedgerTexts": "ledger"}.get(name, name.lower())
+    prefixes = {"ApprenticeFiles": "apprentice", "AuditArchive": "audit", "LedgerTexts": "ledger"}
+    prefix = prefixes.get(name, name.lower())
     return {(f"s3:{operation}", f"{name}/{prefix}/{names}", "") for operation in operations}
 
 
@@ -216,7 +217,9 @@ EXPECTED = {
     | table("Budgets", "GetItem", "UpdateItem", keys="money#org_*#apt_*")
     | table("Apprentice", "BatchWriteItem", keys="apr_*")
     | table("Apprentice", "ConditionCheckItem", "GetItem", "Query", keys="org_*#tasks")
-    | table("Apprentice", "DeleteItem", "PutItem", "UpdateItem", keys="org_*#tasks"),
+    | table("Apprentice", "DeleteItem", "PutItem", "UpdateItem", keys="org_*#tasks")
+    | found_in("ApprenticeFiles")
+    | bucket("ApprenticeFiles", "DeleteObject", names="apt_*"),
     "ApprenticeRunsApi": API | WAITING | STARTS_RUNS,
     "WorkRuns": ENCRYPT
     | ASKS_MODELS
@@ -234,7 +237,11 @@ EXPECTED = {
     | found_in("LedgerTexts")
     | bucket("LedgerTexts", "GetObject", "PutObject")
     | send("Runs")
-    | drain("Runs"),
+    | drain("Runs")
+    | {("lambda:InvokeFunction", "AnswerLinearFunction", "")},
+    "AnswerLinear": DECRYPT
+    | found_in("ApprenticeFiles")
+    | bucket("ApprenticeFiles", "GetObject", names="apt_*/models/*"),
     "ApprenticeReportsApi": API
     | table("Apprentice", "GetItem", keys="org_*#tasks")
     | table("Apprentice", "GetItem", "PutItem", "Query", keys="apt_*")
@@ -253,7 +260,9 @@ EXPECTED = {
     | table("Apprentice/index/dueRuns", "Query")
     | table("Apprentice", "GetItem", "UpdateItem", keys="apr_*")
     | table("Apprentice", "BatchWriteItem", "DeleteItem", keys="apt_*")
-    | table("Apprentice", "DeleteItem", "UpdateItem", keys="org_*#tasks"),
+    | table("Apprentice", "DeleteItem", "UpdateItem", keys="org_*#tasks")
+    | found_in("ApprenticeFiles")
+    | bucket("ApprenticeFiles", "DeleteObject", names="apt_*"),
     "DecksApi": API
     | COUNTED_ENTITIES
     | table("Registry", "PutItem", keys="task_*")

@@ -7,6 +7,7 @@ RARELY_CALLED_OF_APPRENTICE = {
     "ApprenticeRunsApi": "takes inputs of tasks (tests/component/apprentice/test_runs.py)",
     "WorkRuns": "has models answer runs (tests/component/apprentice/test_runs.py)",
     "ApprenticeReportsApi": "tells where tasks stand (tests/component/apprentice/test_reports.py)",
+    "AnswerLinear": "answers for students (tests/component/apprentice/test_linear_students.py)",
     "ApprenticeExamplesApi": "has examples (tests/component/apprentice/test_example_routes.py)",
     "FollowRuns": "counts runs of the apprentice (tests/component/apprentice/test_folding.py)",
     "SweepRuns": "ends runs that were lost (tests/component/apprentice/test_sweeping.py)",
@@ -76,8 +77,17 @@ OF_APPRENTICE = (
         sqs:GetQueueAttributes Runs
         sqs:GetQueueUrl Runs
         sqs:ReceiveMessage Runs
+        lambda:InvokeFunction AnswerLinearFunction
         """,
         "Models answer runs, also after a worker was killed (tests/component/apprentice).",
+    ),
+    *rare(
+        "AnswerLinear",
+        """
+        s3:GetObject ApprenticeFiles/apprentice/apt_*/models/*
+        s3:ListBucket ApprenticeFiles
+        """,
+        "A linear student answers in place of the paid model (tests/component/apprentice).",
     ),
     *rare(
         "ApprenticeApi",
@@ -93,6 +103,8 @@ OF_APPRENTICE = (
         dynamodb:DeleteItem Apprentice org_*#tasks
         dynamodb:PutItem Apprentice org_*#tasks
         dynamodb:UpdateItem Apprentice org_*#tasks
+        s3:DeleteObject ApprenticeFiles/apprentice/apt_*
+        s3:ListBucket ApprenticeFiles
         """,
         "Tasks are put, read and deleted (tests/component/apprentice).",
     ),
@@ -199,6 +211,8 @@ OF_APPRENTICE = (
         dynamodb:DeleteItem Apprentice org_*#tasks
         dynamodb:GetItem Apprentice org_*#tasks
         dynamodb:UpdateItem Apprentice org_*#tasks
+        s3:DeleteObject ApprenticeFiles/apprentice/apt_*
+        s3:ListBucket ApprenticeFiles
         sqs:SendMessage Runs
         """,
         "Runs and deletions are lost seldom (tests/component/apprentice/test_sweeping.py).",

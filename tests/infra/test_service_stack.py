@@ -43,6 +43,7 @@ FUNCTIONS = {
     "ApprenticeApi": ("functions.apprentice.api", 29),
     "ApprenticeRunsApi": ("functions.apprentice.runs_api", 29),
     "WorkRuns": ("functions.apprentice.work_runs", 300),
+    "AnswerLinear": ("functions.apprentice.answer_linear", 25),
     "ApprenticeReportsApi": ("functions.apprentice.reports_api", 29),
     "ApprenticeExamplesApi": ("functions.apprentice.examples_api", 29),
     "FollowRuns": ("functions.apprentice.follow_runs", 900),
@@ -83,10 +84,16 @@ WITH_OIDC = {"OidcApi": ("functions.access.oidc_api", 29)}
 
 # They write Parquet and TFRecord, and have the layer that this takes.
 WRITE_RECORDS = {"ScoreExportApi", "WriteExport"}
-COMPUTE = {"AdvanceDeckEdits", "DeckEditsApi", "DeckMeasuresApi"}
+COMPUTE = {"AnswerLinear", "AdvanceDeckEdits", "DeckEditsApi", "DeckMeasuresApi"}
 
 # They do the same to thousands of things, several at once.
-WHOLE_PROCESSOR = {"DeleteOrganization", "FollowChanges", "FollowRuns", "SweepBatches"}
+WHOLE_PROCESSOR = {
+    "AnswerLinear",
+    "DeleteOrganization",
+    "FollowChanges",
+    "FollowRuns",
+    "SweepBatches",
+}
 
 
 def test_there_are_the_functions_that_are_named_here(aws):

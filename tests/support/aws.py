@@ -68,7 +68,7 @@ def _make() -> dict[str, str]:
             ],
             **_indexes_and_stream(schema),
         )
-    for bucket in ("content", "audit", "exports", "ledger"):
+    for bucket in ("content", "audit", "exports", "ledger", "apprentice"):
         boto3.client("s3").create_bucket(Bucket=bucket)
     kms = boto3.client("kms")
     sqs = boto3.client("sqs")
@@ -104,6 +104,8 @@ def _make() -> dict[str, str]:
         "WEBHOOK_QUEUE_URL": sqs.create_queue(QueueName="webhooks")["QueueUrl"],
         "RUN_QUEUE_URL": sqs.create_queue(QueueName="runs")["QueueUrl"],
         "WORK_RUNS_FUNCTION": "work_runs",
+        "ANSWER_LINEAR_FUNCTION": "answer_linear",
+        "APPRENTICE_BUCKET": "apprentice",
         "CAPTURE_QUEUE_URL": sqs.create_queue(QueueName="captures")["QueueUrl"],
         "CONTENT_BUCKET": "content",
         **{

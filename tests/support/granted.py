@@ -3,6 +3,11 @@
 End-to-end tests run under MiniStack's own evaluator. Rare branches run in component tests, where
 moto permits everything: here each call of DynamoDB, S3 and Step Functions that a function makes is
 looked up in ``tests/infra/permissions.py``, which the templates are held to.
+
+IAM looks at all partition keys that a batch has of a table at once. One statement has to cover all
+of them (``ForAllValues``): two that cover a part each are a denial. Items of transactions are
+governed by the permissions of the underlying operations, each by itself, as on the local stack:
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis-iam.html
 """
 
 import threading
@@ -14,6 +19,7 @@ from typing import Any, NamedTuple
 
 _BUCKETS = {"content": "Content", "exports": "Exports", "audit": "AuditArchive"}
 _BUCKETS["ledger"] = "LedgerTexts"
+_BUCKETS["apprentice"] = "ApprenticeFiles"
 _MACHINES = {
     "score_completions": "ScoreCompletions",
     "export_scores": "ExportScores",
@@ -30,18 +36,21 @@ _TRANSACTED = {
 
 
 class Asked(NamedTuple):
-    """One thing that a function asked to do; ``key`` is the partition key of an item."""
+    """One thing that a function asked to do; ``keys`` are partition keys of items, each once."""
 
     function: str
     action: str
     resource: str
-    key: str = ""
+    keys: tuple[str, ...] = ()
 
     @property
     def is_granted(self) -> bool:
-        """Whether its role may."""
-        keys = _keys_granted(self.function, self.action, self.resource)
-        return any(not one or fnmatchcase(self.key, one) for one in keys)
+        """Whether its role may: one of its statements, each of which has one pattern of keys."""
+        patterns = _keys_granted(self.function, self.action, self.resource)
+        return any(
+            not one or (self.keys and all(fnmatchcase(key, one) for key in self.keys))
+            for one in patterns
+        )
 
 
 class _Running:
@@ -77,8 +86,8 @@ class _Running:
         if len(names) != 1 or not is_own:
             return
         (function,) = names
-        for action, resource, key in _asked(model.service_model.service_name, model.name, params):
-            asked = Asked(function, action, resource, key)
+        for action, resource, keys in _asked(model.service_model.service_name, model.name, params):
+            asked = Asked(function, action, resource, keys)
             if not asked.is_granted:
                 self.denied.add(asked)
 
@@ -130,9 +139,10 @@ def _keys_granted(function: str, action: str, resource: str) -> frozenset[str]:
     )
 
 
-def _asked(
-    service: str, operation: str, params: Mapping[str, Any]
-) -> Iterator[tuple[str, str, str]]:
+_Asked = tuple[str, str, tuple[str, ...]]
+
+
+def _asked(service: str, operation: str, params: Mapping[str, Any]) -> Iterator[_Asked]:
     match service:
         case "dynamodb":
             yield from _of_tables(operation, params)
@@ -141,24 +151,24 @@ def _asked(
         case "stepfunctions" if operation == "StartExecution":
             machine = params["stateMachineArn"].rpartition(":")[2]
             if machine in _MACHINES:
-                yield "states:StartExecution", _MACHINES[machine], ""
+                yield "states:StartExecution", _MACHINES[machine], ()
 
 
-def _of_tables(operation: str, params: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+def _of_tables(operation: str, params: Mapping[str, Any]) -> Iterator[_Asked]:
     if operation == "TransactWriteItems":
         for one in params["TransactItems"]:
             ((verb, write),) = one.items()
-            key = write.get("Key") or write["Item"]
-            yield f"dynamodb:{_TRANSACTED[verb]}", _table(write), key["pk"]["S"]
+            key = (write.get("Key") or write["Item"])["pk"]["S"]
+            yield f"dynamodb:{_TRANSACTED[verb]}", _table(write), (key,)
     elif operation in ("BatchGetItem", "BatchWriteItem"):
         for name, wanted in params["RequestItems"].items():
             keys = wanted["Keys"] if operation == "BatchGetItem" else map(_written, wanted)
-            for key in keys:
-                yield f"dynamodb:{operation}", name.capitalize(), key["pk"]["S"]
+            found = {key["pk"]["S"] for key in keys}
+            yield f"dynamodb:{operation}", name.capitalize(), tuple(sorted(found))
     elif "TableName" in params:
         index = f"/index/{params['IndexName']}" if "IndexName" in params else ""
         action = f"dynamodb:{operation}"
-        yield action, _table(params) + index, _leading_key(operation, params)
+        yield action, _table(params) + index, _leading_keys(operation, params)
 
 
 def _table(params: Mapping[str, Any]) -> str:
@@ -171,16 +181,15 @@ def _written(request: Mapping[str, Any]) -> Any:
     return write.get("Key") or write["Item"]
 
 
-def _leading_key(operation: str, params: Mapping[str, Any]) -> str:
+def _leading_keys(operation: str, params: Mapping[str, Any]) -> tuple[str, ...]:
+    if operation == "Scan":
+        return ()
     if operation == "Query":
         values = params["ExpressionAttributeValues"]
-        found = values.get(":partition") or values.get(":pk") or {"S": ""}
-    elif operation == "Scan":
-        return ""
-    else:
-        found = (params.get("Key") or params["Item"])["pk"]
-    key: str = found["S"]
-    return key
+        found = values.get(":partition") or values.get(":pk")
+        return (found["S"],) if found else ()
+    key: str = (params.get("Key") or params["Item"])["pk"]["S"]
+    return (key,)
 
 
 _BASE_ACTIONS = {
@@ -196,9 +205,9 @@ _BASE_ACTIONS = {
 def _of_buckets(operation: str, params: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     bucket = params["Bucket"]
     if operation == "ListObjectsV2":
-        yield "s3:ListBucket", _BUCKETS[bucket], ""
+        yield "s3:ListBucket", _BUCKETS[bucket], ()
         return
     action = _BASE_ACTIONS.get(operation, operation)
     many = params.get("Delete", {}).get("Objects") or [params]
     for one in many:
-        yield f"s3:{action}", f"{_BUCKETS[bucket]}/{one['Key']}", ""
+        yield f"s3:{action}", f"{_BUCKETS[bucket]}/{one['Key']}", ()

@@ -231,6 +231,34 @@ class SageMaker(ModelServer):
         return reply
 
 
+@dataclass
+class Lambda(ModelServer):
+    """As Lambda, whose functions are handlers that run here.
+
+    Attributes:
+        handler: of the function that is asked, whatever its name.
+        refuses: status, and code of Lambda's error.
+    """
+
+    handler: Callable[[JSON, Any], Any] = lambda event, context: None
+    refuses: tuple[int, str] | None = None
+
+    def respond(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> Reply:
+        self.asked.append((path, json.loads(body)))
+        self.headers.append(headers)
+        if self.refuses is not None:
+            status, code = self.refuses
+            return Reply(status, b'{"Message": "no"}', {"x-amzn-errortype": code})
+        try:
+            reply = Reply(200, json.dumps(self.handler(json.loads(body), None)).encode())
+        except Exception as error:  # noqa: BLE001 - as Lambda does
+            said = json.dumps({"errorMessage": str(error)}).encode()
+            reply = Reply(200, said, {"x-amz-function-error": "Unhandled"})
+        if self.fault is not None:
+            self.fault(reply)
+        return reply
+
+
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True

@@ -21,6 +21,19 @@ def put_together(*_: Any) -> None:
     boto3.client("dynamodb").transact_write_items(TransactItems=writes)
 
 
+def read_at_once(*keys: str) -> Callable[[Any, Any], Any]:
+    """Return a batch of items of the registry."""
+    wanted: Any = {"Keys": [{"pk": {"S": pk}, "sk": {"S": "record"}} for pk in keys]}
+    return lambda *_: boto3.client("dynamodb").batch_get_item(RequestItems={"registry": wanted})
+
+
+def write_both(*_: Any) -> None:
+    """Put in one transaction what two statements allow, one each."""
+    keys = ({"pk": {"S": pk}, "sk": {"S": "record"}} for pk in ("key_1", "ses_1"))
+    writes: list[Any] = [{"Put": {"TableName": "registry", "Item": key}} for key in keys]
+    boto3.client("dynamodb").transact_write_items(TransactItems=writes)
+
+
 def read_text(*_: Any) -> None:
     boto3.client("s3").list_objects_v2(Bucket="content")
 
@@ -29,10 +42,18 @@ def read_text(*_: Any) -> None:
     ("module", "asks", "denied"),
     [
         ("functions.graders.api", put("registry"), []),
-        ("functions.tasks.api", put("registry"), [("dynamodb:PutItem", "Registry", "grd_1")]),
-        ("functions.tasks.api", put_together, [("dynamodb:PutItem", "Registry", "grd_1")]),
-        ("functions.tasks.api", read_text, [("s3:ListBucket", "Content", "")]),
+        ("functions.tasks.api", put("registry"), [("dynamodb:PutItem", "Registry", ("grd_1",))]),
+        ("functions.tasks.api", put_together, [("dynamodb:PutItem", "Registry", ("grd_1",))]),
+        ("functions.tasks.api", read_text, [("s3:ListBucket", "Content", ())]),
         ("functions.completions.api", read_text, []),
+        ("functions.access.api", read_at_once("key_1", "key_2"), []),
+        ("functions.access.api", read_at_once("use#key_1"), []),
+        (
+            "functions.access.api",
+            read_at_once("key_1", "use#key_1"),
+            [("dynamodb:BatchGetItem", "Registry", ("key_1", "use#key_1"))],
+        ),
+        ("functions.access.api", write_both, []),
     ],
 )
 def test_what_a_role_may_not_do_is_found(
@@ -42,4 +63,6 @@ def test_what_a_role_may_not_do_is_found(
     found = denied_since_last()
     assert [tuple(one[1:]) for one in found] == denied
     assert all(isinstance(one, Asked) for one in found)
-    boto3.client("dynamodb").delete_item(TableName="registry", Key=KEY)
+    for pk in ("grd_1", "key_1", "ses_1"):
+        key = {"pk": {"S": pk}, "sk": {"S": "record"}}
+        boto3.client("dynamodb").delete_item(TableName="registry", Key=key)

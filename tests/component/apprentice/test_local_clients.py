@@ -17,6 +17,7 @@ from autotune_platform.apprentice.local.contract import (
     Unavailable,
 )
 from autotune_platform.apprentice.local.exchanging import MOST_BYTES, ModelServers, NoAnswerError
+from autotune_platform.apprentice.local.linear import StudentInvocations
 from autotune_platform.apprentice.local.listing import look
 from autotune_platform.apprentice.local.sagemaker import EndpointInvocations
 from autotune_platform.outbound.connections import connection_pool
@@ -53,7 +54,9 @@ def servers(connections: httpcore.ConnectionPool) -> ModelServers:
 @pytest.fixture
 def clients(servers: ModelServers) -> BackendClients:
     return BackendClients(
-        servers=servers, endpoints=lambda: EndpointInvocations(SageMakerRuntime(servers.send))
+        servers=servers,
+        endpoints=lambda: EndpointInvocations(SageMakerRuntime(servers.send)),
+        students=_no_students,
     )
 
 
@@ -315,9 +318,15 @@ def _no_endpoints() -> EndpointInvocations:
     pytest.fail("nobody asks SageMaker")
 
 
+def _no_students() -> StudentInvocations:
+    pytest.fail("nobody asks a student")
+
+
 def test_addresses_inside_are_refused_where_they_are_not_admitted(backend: str) -> None:
     with connection_pool(admit_private=False) as pool, serving(BACKENDS[backend]()) as server:
-        clients = BackendClients(servers=ModelServers(pool), endpoints=_no_endpoints)
+        clients = BackendClients(
+            servers=ModelServers(pool), endpoints=_no_endpoints, students=_no_students
+        )
         client = clients.client_for(
             configured(backend, server.url), ServedModel("intents-1", "sha256:0")
         )
@@ -343,15 +352,6 @@ def test_a_name_that_resolves_slowly_takes_no_more_than_the_time(
     assert isinstance(found, Unavailable)
     assert found.reason == Reason.TIMED_OUT
     assert time.monotonic() - started < 1.5
-
-
-def test_a_backend_without_versions_answers_nothing(clients: BackendClients) -> None:
-    found = clients.client_for(configured("linear", None), ServedModel("m")).ask(
-        QUESTION, timeout_ms=AMPLE_MS
-    )
-
-    assert isinstance(found, Unavailable)
-    assert found.reason == Reason.NO_MODEL
 
 
 def test_a_model_of_ollama_that_runs_at_the_vendors_is_none_of_ours(

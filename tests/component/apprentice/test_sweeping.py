@@ -9,7 +9,7 @@ from autotune_platform.apprentice.folding.service import RunFolding
 from autotune_platform.apprentice.routing import Model
 from autotune_platform.apprentice.runs.models import RunPair
 from autotune_platform.runtime.clock import Clock
-from autotune_platform.runtime.environment import FoldingEnvironment
+from autotune_platform.runtime.environment import RunSweepEnvironment
 from autotune_platform.wiring.apprentice_folding import RunSweepParts
 from tests.support.apprentice_folding import NOON, Apprentice
 from tests.support.lambdas import LambdaContext, handler
@@ -37,7 +37,7 @@ def apprentice(platform, ledger):
 @pytest.fixture
 def sweep(apprentice):
     """Sweep so long after the runs were made."""
-    sweeping = RunSweepParts(FoldingEnvironment.parse()).run_sweeping
+    sweeping = RunSweepParts(RunSweepEnvironment.parse()).run_sweeping
     sweeping.clock = Later()
 
     def run(after, has_time=lambda: True):

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from autotune_platform.apprentice.students.artifacts import (
-    MOST_BYTES,
     digest_of,
     from_bytes,
     to_bytes,
 )
 from autotune_platform.apprentice.students.errors import BadArtifactError
+from autotune_platform.apprentice.students.files import MOST_BYTES
 from autotune_platform.apprentice.students.linear import train
 from tests.support.students import made_up
 

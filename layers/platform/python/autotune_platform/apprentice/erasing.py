@@ -4,15 +4,21 @@ from collections.abc import Callable
 
 from autotune_platform.apprentice.examples.repository import ExampleRepository
 from autotune_platform.apprentice.folding.repository import EvidenceRepository
+from autotune_platform.apprentice.students.files import ModelFiles
 from autotune_platform.runtime.parts import part
 
 
 @part
 class TaskErasing:
-    """Erases what belongs to a task."""
+    """Erases what belongs to a task.
+
+    Attributes:
+        files: where its models lie; None where no task is ever deleted.
+    """
 
     examples: ExampleRepository
     evidence: EvidenceRepository
+    files: ModelFiles | None = None
 
     def erase(self, task_id: str, *, has_time: Callable[[], bool] = lambda: True) -> bool:
         """Erase all of it, and return whether nothing is left; a repeat goes on with it.
@@ -21,8 +27,10 @@ class TaskErasing:
             has_time: whether there is time for some hundreds of items more.
 
         Raises:
-            UnavailableError: a table kept something.
+            UnavailableError: a table or the bucket kept something.
         """
+        assert self.files is not None, "who deletes tasks knows their files"
+        self.files.erase(task_id)
         # What says that there are examples goes with the evidence.
         is_erased = self.examples.erase(task_id, has_time=has_time)
         return is_erased and self.evidence.erase(task_id, has_time=has_time)

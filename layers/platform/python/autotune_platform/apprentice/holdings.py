@@ -86,5 +86,12 @@ HOLDER = DataHolder(
             what="versions of the small model: which model, and whether it is hosted",
             erased=_TASK,
         ),
+        Holding(
+            place="bucket apprentice",
+            key="apprentice/apt_*/models/*",
+            what="linear students: outputs that they choose among, hashes of words, weights",
+            has_text=True,
+            erased=_TASK,
+        ),
     ],
 )

@@ -1,5 +1,6 @@
 """The one place where errors become ``application/problem+json``."""
 
+import re
 from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Any
@@ -32,6 +33,7 @@ _FIELD_CHARACTERS = 200
 _EXPECTED_CHARACTERS = 500
 _DETAIL_CHARACTERS = 800
 _LISTED_CHARACTERS = 4_000
+_NAMED = re.compile(r"([A-Za-z][A-Za-z0-9]{0,63}(?:\.[A-Za-z][A-Za-z0-9]{0,63}){0,4}): ")
 
 
 def problem_response(error: Exception, *, request_id: str) -> Response[str]:
@@ -127,11 +129,24 @@ def invalid_request(faults: Iterable[Mapping[str, Any]]) -> InvalidRequestError:
             fields=[FieldProblem(field="body", expected="one JSON object in UTF-8")],
         )
     fields = _listed(
-        FieldProblem(field=_field_path(fault["loc"]), expected=_expected(fault)) for fault in found
+        FieldProblem(field=_field_path(place), expected=expected)
+        for place, expected in map(_placed, found)
     )
     more = len(found) - len(fields)
     detail = f"{fields[0].field}: {fields[0].expected}" + (f" (and {more} more)" if more else "")
     return InvalidRequestError(detail, fields=fields)
+
+
+def _placed(fault: Mapping[str, Any]) -> tuple[list[str | int], str]:
+    """Return where a fault is and what is expected there.
+
+    What a model says of several of its fields begins with the one at fault, as ``minimum: ``.
+    """
+    place, expected = list(fault["loc"]), _expected(fault)
+    named = _NAMED.match(expected) if fault["type"] == "value_error" else None
+    if named is None:
+        return place, expected
+    return [*place, *named[1].split(".")], expected[named.end() :]
 
 
 def _expected(fault: Mapping[str, Any]) -> str:

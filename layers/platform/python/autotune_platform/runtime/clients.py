@@ -195,6 +195,11 @@ def sts() -> Any:
     return _client("sts", _CONFIG)
 
 
+def asking_lambda() -> Any:
+    """Return a new client of Lambda, which tries nothing twice."""
+    return _session().create_client("lambda", config=_ONCE_CONFIG)
+
+
 def sagemaker_runtime() -> Any:
     """Return a new client of SageMaker's runtime, which tries nothing twice."""
     return _session().create_client("sagemaker-runtime", config=_ONCE_CONFIG)

@@ -344,6 +344,12 @@ class ApprenticeEnvironment(GatewayEnvironment):
     budgets_table: str
 
 
+class ApprenticeTasksEnvironment(ApprenticeEnvironment):
+    """For the function that deletes tasks, with their files."""
+
+    apprentice_bucket: str
+
+
 class ApprenticeRunApiEnvironment(LedgerEnvironment, ApprenticeEnvironment):
     """For the function that takes inputs of tasks.
 
@@ -372,10 +378,26 @@ class ChatEnvironment(ApprenticeRunApiEnvironment, ConnectionEnvironment):
     chat_functions: int | None = None
 
 
-class ApprenticeWorkEnvironment(ApprenticeEnvironment, ConnectionEnvironment):
+class LinearEnvironment(ApprenticeEnvironment):
+    """For functions that ask versions of small models, linear ones too.
+
+    Attributes:
+        answer_linear_function: name of the function that hosts those.
+    """
+
+    answer_linear_function: str
+
+
+class ApprenticeWorkEnvironment(LinearEnvironment, ConnectionEnvironment):
     """For the function that works on runs; it has some looked at again through their queue."""
 
     run_queue_url: str
+
+
+class StudentEnvironment(Environment):
+    """For functions that read or write what was trained."""
+
+    apprentice_bucket: str
 
 
 class FoldingEnvironment(Environment):
@@ -387,6 +409,12 @@ class FoldingEnvironment(Environment):
 
     apprentice_table: str
     run_queue_url: str
+
+
+class RunSweepEnvironment(FoldingEnvironment):
+    """For the function that looks after lost runs, and goes on with deletions of tasks."""
+
+    apprentice_bucket: str
 
 
 class LedgerWorkEnvironment(ConnectionEnvironment):

@@ -1,21 +1,12 @@
-"""SageMaker's runtime: botocore writes, signs and reads; somebody else sends.
+"""SageMaker's runtime: botocore writes, signs and reads; somebody else sends."""
 
-Time-outs of botocore are those of single reads: an answer that drips in has no end. So what sends
-is handed in, and keeps to the time of the whole call.
-"""
-
-import io
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from botocore.awsrequest import AWSPreparedRequest, AWSResponse
-from botocore.compat import HTTPHeaders
 from botocore.exceptions import ClientError
 
 from autotune_platform.runtime.clients import sagemaker_runtime
-
-Sends = Callable[[str, str, Mapping[str, str], bytes | None], tuple[int, dict[str, str], bytes]]
-"""Sends method, URL, headers and body; returns status, headers and body, or raises its errors."""
+from autotune_platform.runtime.sent_elsewhere import Sends, send_by
 
 _ANY_CODE = "Unknown"
 
@@ -35,14 +26,6 @@ class EndpointRefusedError(Exception):
         self.original_status = original_status
 
 
-class _Raw(io.BytesIO):
-    """A body as botocore reads it from urllib3."""
-
-    def stream(self, **_: Any) -> Iterator[bytes]:
-        while part := self.read(65_536):
-            yield part
-
-
 class SageMakerRuntime:
     """Invokes endpoints, each call once.
 
@@ -51,9 +34,8 @@ class SageMakerRuntime:
     """
 
     def __init__(self, sends: Sends) -> None:
-        self._sends = sends
         self._client = sagemaker_runtime()
-        self._client.meta.events.register("before-send.sagemaker-runtime", self._send)
+        send_by(self._client, "sagemaker-runtime", sends)
 
     def invoke(self, body: bytes, *, endpoint: str, component: str | None) -> bytes:
         """Return what a host answers to JSON.
@@ -84,12 +66,3 @@ class SageMakerRuntime:
             ) from error
         content: bytes = answer["Body"].read()
         return content
-
-    def _send(self, request: AWSPreparedRequest, **_: Any) -> AWSResponse:
-        headers = {
-            name: value.decode("latin-1") if isinstance(value, bytes) else str(value)
-            for name, value in request.headers.items()
-        }
-        assert isinstance(request.body, bytes), "it is what was handed in"
-        status, answered, content = self._sends(request.method, request.url, headers, request.body)
-        return AWSResponse(request.url, status, HTTPHeaders.from_dict(answered), _Raw(content))

@@ -23,6 +23,7 @@ Place = Literal[
     "table ledger",
     "table decks",
     "table apprentice",
+    "bucket apprentice",
     "bucket content",
     "bucket exports",
     "bucket audit",

@@ -10,7 +10,9 @@ from autotune_platform.apprentice.folding.reading import PairReading
 from autotune_platform.apprentice.folding.repository import EvidenceRepository
 from autotune_platform.apprentice.local.clients import BackendClients
 from autotune_platform.apprentice.local.exchanging import ModelServers
+from autotune_platform.apprentice.local.linear import StudentInvocations
 from autotune_platform.apprentice.local.sagemaker import EndpointInvocations
+from autotune_platform.apprentice.students.files import ModelFiles
 from autotune_platform.apprentice.versions.repository import VersionRepository
 from autotune_platform.apprentice.versions.service import ModelVersions
 from autotune_platform.budgets.task_money import TaskMoney
@@ -20,7 +22,12 @@ from autotune_platform.ledger.prices import Prices
 from autotune_platform.ledger.usable_connections import UsableConnections
 from autotune_platform.outbound.connections import connection_pool
 from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import ApprenticeEnvironment
+from autotune_platform.runtime.environment import (
+    ApprenticeEnvironment,
+    ApprenticeTasksEnvironment,
+    LinearEnvironment,
+)
+from autotune_platform.runtime.functions import Functions
 from autotune_platform.runtime.sagemaker import SageMakerRuntime
 from autotune_platform.storage.table import Table
 from autotune_platform.wiring.access import ApiParts
@@ -58,8 +65,12 @@ class ApprenticeParts(GraderParts, OutboundParts):
             prices=Prices(),
             admit_private=self.environment.admit_private_addresses,
             money=TaskMoney(money=MoneyUses(table=self.budgets_table)),
-            remains=TaskErasing(examples=self.examples, evidence=self.apprentice_evidence),
+            remains=self.task_erasing,
         )
+
+    @cached_property
+    def task_erasing(self) -> TaskErasing:
+        return TaskErasing(examples=self.examples, evidence=self.apprentice_evidence)
 
     @cached_property
     def model_servers(self) -> ModelServers:
@@ -73,21 +84,49 @@ class ApprenticeParts(GraderParts, OutboundParts):
             servers=self.model_servers,
         )
 
+
+class LocalModelParts(ApprenticeParts):
+    """What asks versions of small models."""
+
+    environment: LinearEnvironment
+
     @cached_property
     def local_clients(self) -> BackendClients:
-        return BackendClients(servers=self.model_servers, endpoints=lambda: self.endpoints)
+        return BackendClients(
+            servers=self.model_servers,
+            endpoints=lambda: self.endpoints,
+            students=lambda: self.students,
+        )
+
+    @cached_property
+    def aws_servers(self) -> ModelServers:
+        # AWS's own addresses, which may lie inside of a network.
+        return ModelServers(connection_pool(admit_private=True))
 
     @cached_property
     def endpoints(self) -> EndpointInvocations:
-        # AWS's own address, which may lie inside of a network.
-        servers = ModelServers(connection_pool(admit_private=True))
-        return EndpointInvocations(SageMakerRuntime(servers.send))
+        return EndpointInvocations(SageMakerRuntime(self.aws_servers.send))
+
+    @cached_property
+    def students(self) -> StudentInvocations:
+        return StudentInvocations(
+            functions=Functions(self.aws_servers.send),
+            function=self.environment.answer_linear_function,
+        )
 
 
 class ApprenticeApiParts(ApiParts, ApprenticeParts):
     """What manages tasks of the apprentice."""
 
-    environment: ApprenticeEnvironment
+    environment: ApprenticeTasksEnvironment
+
+    @cached_property
+    def task_erasing(self) -> TaskErasing:
+        return TaskErasing(
+            examples=self.examples,
+            evidence=self.apprentice_evidence,
+            files=ModelFiles(bucket=self.environment.apprentice_bucket, s3=clients.s3()),
+        )
 
     @cached_property
     def apprentice_pairs(self) -> PairReading:

@@ -18,8 +18,9 @@ from autotune_platform.apprentice.folding.sweeping import RunSweeping
 from autotune_platform.apprentice.folding.tails import Tails
 from autotune_platform.apprentice.runs.handing_over import RunQueue
 from autotune_platform.apprentice.runs.repository import RunRepository
+from autotune_platform.apprentice.students.files import ModelFiles
 from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import FoldingEnvironment
+from autotune_platform.runtime.environment import FoldingEnvironment, RunSweepEnvironment
 from autotune_platform.storage.changes import Route, Router
 from autotune_platform.storage.table import Table
 
@@ -73,11 +74,15 @@ class FoldingParts:
 class RunSweepParts(FoldingParts):
     """What looks after runs that nobody works on any more."""
 
+    def __init__(self, environment: RunSweepEnvironment) -> None:
+        super().__init__(environment)
+        self.files = ModelFiles(bucket=environment.apprentice_bucket, s3=clients.s3())
+
     @cached_property
     def run_sweeping(self) -> RunSweeping:
         return RunSweeping(
             repository=self.evidence,
-            remains=TaskErasing(examples=self.examples, evidence=self.evidence),
+            remains=TaskErasing(examples=self.examples, evidence=self.evidence, files=self.files),
             tasks=self.task_repository,
             runs=RunRepository(self.apprentice_table),
             folding=self.run_folding,

@@ -17,4 +17,4 @@ class ApprenticeReportParts(ApiParts, ApprenticeParts):
 
     @cached_property
     def report_sending(self) -> ReportSending:
-        return ReportSending(reports=self.apprentice_reports, table=self.apprentice_table)
+        return ReportSending(reports=self.apprentice_reports, evidence=self.apprentice_evidence)

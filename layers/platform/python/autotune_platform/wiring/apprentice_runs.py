@@ -28,7 +28,7 @@ from autotune_platform.runtime.environment import (
     ApprenticeWorkEnvironment,
 )
 from autotune_platform.wiring.access import ApiParts
-from autotune_platform.wiring.apprentice import ApprenticeParts
+from autotune_platform.wiring.apprentice import ApprenticeParts, LocalModelParts
 from autotune_platform.wiring.gateway import GatewayParts
 from autotune_platform.wiring.ledger import LedgerParts
 from autotune_platform.wiring.model_calls import ModelCallParts
@@ -96,7 +96,7 @@ class ApprenticeRunApiParts(ApiParts, ApprenticeRunParts):
         return WaitingShares(slots=slots, of="apprentice_runs")
 
 
-class ApprenticeWorkParts(ApprenticeRunParts, ModelCallParts, GatewayParts):
+class ApprenticeWorkParts(ApprenticeRunParts, LocalModelParts, ModelCallParts, GatewayParts):
     """What has models answer, with the keys of connections."""
 
     environment: ApprenticeWorkEnvironment

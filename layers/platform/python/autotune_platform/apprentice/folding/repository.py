@@ -39,7 +39,7 @@ from autotune_platform.storage.due_index import OPEN_SHARD, DueIndex
 from autotune_platform.storage.item_format import Item, moment
 from autotune_platform.storage.table import Key, Table
 from autotune_platform.webhooks.models import Event
-from autotune_platform.webhooks.outbox import outbox_addition
+from autotune_platform.webhooks.outbox import outbox_addition, outbox_item
 
 OPEN_SHARDS = 4
 """Over how many partitions of the index open entries are spread; it may be raised."""
@@ -216,6 +216,10 @@ class EvidenceRepository:
     def event(self, task: ApprenticeTask, event: Event) -> Addition:
         """Return what has an event published."""
         return outbox_addition(event, table=self._table.name, pk=task.id)
+
+    def publish(self, task_id: str, event: Event) -> None:
+        """Have an event published by itself; the same again changes nothing."""
+        self._table.put_new(outbox_item(event, pk=task_id))
 
     def pairs(self, task_id: str, version: int, *, after: int = 0) -> Iterator[Pair]:
         """Yield a version's pairs behind a sequence number, in their order."""

@@ -1,4 +1,4 @@
-"""Asking a version of a small model on a server of its owner, and on SageMaker."""
+"""Asking a version of a small model: on a server of its owner, on SageMaker, or at a function."""
 
 import threading
 import time
@@ -131,3 +131,19 @@ class SageMakerClient:
     def _said(self, question: LocalQuestion) -> Said:
         request = chat_request(question, model=self.served.model)
         return read_chat_answer(self.invoke(self.served, request))
+
+
+@part
+class LinearClient:
+    """Asks a linear student, which this deployment hosts.
+
+    Attributes:
+        invoke: asks the function that hosts it; see ``linear.StudentInvocations``.
+    """
+
+    invoke: Callable[[ServedModel, LocalQuestion], Said]
+    served: ServedModel
+
+    def ask(self, question: LocalQuestion, *, timeout_ms: int) -> LocalAnswer | Unavailable:
+        """Ask, once. The answer names the version, which has a new name each time."""
+        return within(timeout_ms, self.served, lambda: self.invoke(self.served, question))

@@ -5,16 +5,15 @@ from dataclasses import field
 from typing import Any
 
 from autotune.protocol.apprentice_models import ServingBackend
-from autotune_platform.apprentice.local.asking import KnownDigests, SageMakerClient, ServerClient
-from autotune_platform.apprentice.local.contract import (
-    LocalAnswer,
-    LocalClient,
-    LocalQuestion,
-    Reason,
-    ServedModel,
-    Unavailable,
+from autotune_platform.apprentice.local.asking import (
+    KnownDigests,
+    LinearClient,
+    SageMakerClient,
+    ServerClient,
 )
+from autotune_platform.apprentice.local.contract import LocalClient, ServedModel
 from autotune_platform.apprentice.local.exchanging import ModelServers
+from autotune_platform.apprentice.local.linear import StudentInvocations
 from autotune_platform.apprentice.local.listing import REGISTERED
 from autotune_platform.apprentice.local.sagemaker import EndpointInvocations
 from autotune_platform.runtime.parts import part
@@ -27,10 +26,12 @@ class BackendClients:
     Attributes:
         servers: of the tasks' owners, on addresses that are checked.
         endpoints: makes what asks SageMaker, when that is first done.
+        students: makes what asks the function that hosts linear students, when that is first done.
     """
 
     servers: ModelServers
     endpoints: Callable[[], EndpointInvocations]
+    students: Callable[[], StudentInvocations]
     digests: KnownDigests = field(default_factory=KnownDigests)
 
     def client_for(self, configuration: Mapping[str, Any], served: ServedModel) -> LocalClient:
@@ -48,16 +49,4 @@ class BackendClients:
             )
         if backend == "sagemaker":
             return SageMakerClient(invoke=self.endpoints(), served=served)
-        return _Nobody(backend)
-
-
-class _Nobody:
-    """Stands for a backend that has no versions here: nobody can be asked."""
-
-    def __init__(self, backend: str) -> None:
-        self._backend = backend
-
-    def ask(self, question: LocalQuestion, *, timeout_ms: int) -> LocalAnswer | Unavailable:
-        """Return that nobody was asked."""
-        del question, timeout_ms
-        return Unavailable(Reason.NO_MODEL, f"{self._backend} serves no version")
+        return LinearClient(invoke=self.students(), served=served)

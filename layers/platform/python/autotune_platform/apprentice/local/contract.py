@@ -5,7 +5,7 @@ answer: it asks the paid model.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
 
@@ -46,12 +46,14 @@ class LocalQuestion:
         user: the filled template.
         output_schema: JSON Schema that the answer is held to, where the server can.
         max_tokens: most tokens of the answer; None leaves it to the server.
+        input: what was filled in, for models that are asked without prompts.
     """
 
     system: str
     user: str
     output_schema: Mapping[str, Any]
     max_tokens: int | None = None
+    input: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

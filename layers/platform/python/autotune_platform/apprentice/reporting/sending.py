@@ -1,5 +1,6 @@
 """Sending reports of tasks to webhooks, when somebody asks for it."""
 
+import json
 from dataclasses import dataclass
 from typing import Final
 
@@ -7,13 +8,12 @@ from autotune.protocol.apprentice_reports import ApprenticeReport
 from autotune.protocol.ids import derived_id, new_id
 from autotune.protocol.limits import MAX_SENT_REPORT_BYTES
 from autotune_platform.access.models import Caller
+from autotune_platform.apprentice.folding.repository import EvidenceRepository
 from autotune_platform.apprentice.reporting.service import TaskReports
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import InvalidRequestError
 from autotune_platform.runtime.parts import part
-from autotune_platform.storage.table import Table
 from autotune_platform.webhooks.models import Event
-from autotune_platform.webhooks.outbox import outbox_item
 
 REPORT: Final = "apprentice.report"
 
@@ -28,14 +28,10 @@ class Sent:
 
 @part
 class ReportSending:
-    """Stores reports as events, which are published as others are.
-
-    Attributes:
-        table: ``apprentice``, whose stream the publisher follows.
-    """
+    """Stores reports as events, which are published as others are."""
 
     reports: TaskReports
-    table: Table
+    evidence: EvidenceRepository
     clock: Clock = SYSTEM_CLOCK
 
     def send(self, caller: Caller, name: str, *, days: int, idempotency_key: str | None) -> Sent:
@@ -52,12 +48,11 @@ class ReportSending:
         """
         report = self.reports.report(caller, name, days=days)
         event = self._event(caller, report, f"{idempotency_key or new_id('req')} {days}")
-        item = outbox_item(event, pk=report.status.id)
-        if len(item["data"].encode()) > MAX_SENT_REPORT_BYTES:
+        if len(json.dumps(event.data).encode()) > MAX_SENT_REPORT_BYTES:
             raise InvalidRequestError.of_field(
                 "days", f"fewer: webhooks get reports of at most {MAX_SENT_REPORT_BYTES} bytes"
             )
-        self.table.put_new(item)
+        self.evidence.publish(report.status.id, event)
         return Sent(report.status.id, event.id)
 
     def _event(self, caller: Caller, report: ApprenticeReport, key: str) -> Event:

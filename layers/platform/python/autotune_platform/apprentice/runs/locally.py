@@ -56,7 +56,7 @@ class LocalAsking:
             return LocalOutcome(Local.UNAVAILABLE, fault=_GONE)
         client = self.clients.client_for(document, served)
         timeout_ms = document["local"]["timeoutMs"]
-        answer = client.ask(local_question(document, run), timeout_ms=timeout_ms)
+        answer = client.ask(local_question(document, run.input), timeout_ms=timeout_ms)
         return _outcome(answer, document)
 
 

@@ -58,14 +58,15 @@ def remote_question(
     )
 
 
-def local_question(document: Mapping[str, Any], run: Run) -> LocalQuestion:
-    """Return what a version is asked."""
-    known = variables(document, run.input)
+def local_question(document: Mapping[str, Any], value: Mapping[str, Any]) -> LocalQuestion:
+    """Return what a version is asked of an input."""
+    known = variables(document, value)
     return LocalQuestion(
         system=fill(_system(document), known),
         user=fill(document["promptTemplate"], known),
         output_schema=document["outputSchema"],
         max_tokens=document["remote"]["primary"]["maxOutputTokens"],
+        input=value,
     )
 
 

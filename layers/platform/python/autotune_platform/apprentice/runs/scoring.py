@@ -65,7 +65,7 @@ def _score(
     asked = GradedCompletion(
         id=run.id,
         task_id=run.task_id,
-        prompt=local_question(document, run).user,
+        prompt=local_question(document, run.input).user,
         response=unfenced(local),
         metadata={"reference": unfenced(truth)},
     )

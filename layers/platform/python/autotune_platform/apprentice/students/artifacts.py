@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from autotune_platform.apprentice.students.calibrating import MOST_DOUBT, Calibration
 from autotune_platform.apprentice.students.errors import BadArtifactError
+from autotune_platform.apprentice.students.files import MOST_BYTES
 from autotune_platform.apprentice.students.linear import (
     MOST_CHARACTERS,
     MOST_CLASS_BYTES,
@@ -28,8 +29,6 @@ from autotune_platform.apprentice.students.linear import (
 from autotune_platform.apprentice.students.vocabulary import Vocabulary
 from autotune_platform.runtime.bounded_json import TooManyValuesError, parse_strictly
 
-MOST_BYTES: Final = 64_000_000
-"""Of an artifact."""
 _FORMAT: Final = 1
 _MOST_CANDIDATES = 1_000
 _HEADER = 128

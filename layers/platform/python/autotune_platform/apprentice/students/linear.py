@@ -54,8 +54,8 @@ class Settings:
     """
 
     ridge: float = 1.5
-    first_steps: int = 14
-    last_steps: int = 6
+    first_steps: int = 11
+    last_steps: int = 5
     features: int = 131_072
 
 

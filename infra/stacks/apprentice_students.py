@@ -1,0 +1,48 @@
+"""Linear students of the apprentice: the function that hosts them all."""
+
+from collections.abc import Mapping
+
+from aws_cdk import Duration
+from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+from infra.constructs.apprentice_bucket import MODELS
+from infra.constructs.service_function import WHOLE_PROCESSOR_MB, ServiceFunction
+from infra.stacks.domain_stack import DomainStack
+
+# The longest that a task may wait for its small model is 20 seconds (``timeoutMs``).
+ANSWER_TIMEOUT = Duration.seconds(25)
+
+
+class ApprenticeStudents(Construct):
+    """What answers for linear students.
+
+    Attributes:
+        ask_environment: For functions that ask them; ``grant_ask`` lets them.
+    """
+
+    def __init__(self, stack: DomainStack) -> None:
+        super().__init__(stack, "Students")
+        files = stack.shared.data.apprentice_files
+        self._answer = stack.create(
+            "AnswerLinear",
+            module="answer_linear",
+            description="Answers for linear students of the apprentice",
+            timeout=ANSWER_TIMEOUT,
+            environment={"APPRENTICE_BUCKET": files.bucket.bucket_name},
+            computes=True,
+            # A call waits for it, and at first for numpy and an artifact to be loaded.
+            memory_mb=WHOLE_PROCESSOR_MB,
+        )
+        files.grant_read(self._answer.function, names=MODELS)
+        self.ask_environment: Mapping[str, str] = {
+            "ANSWER_LINEAR_FUNCTION": self._answer.function.function_name
+        }
+
+    def grant_ask(self, asking: ServiceFunction) -> None:
+        """Lets a function ask students."""
+        iam.Grant.add_to_principal(
+            grantee=asking.function,
+            actions=["lambda:InvokeFunction"],
+            resource_arns=[self._answer.function.function_arn],
+        )

@@ -1,0 +1,93 @@
+"""Artifacts of trained models in their bucket, each under a name that no other ever has."""
+
+import hashlib
+from contextlib import closing
+from typing import TYPE_CHECKING, Final
+
+from autotune_platform.runtime.errors import UnavailableError
+from autotune_platform.runtime.parts import part
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
+    from mypy_boto3_s3.type_defs import ObjectIdentifierTypeDef
+
+MOST_BYTES: Final = 64_000_000
+"""Of an artifact."""
+
+
+class TamperedArtifactError(Exception):
+    """The bytes in the bucket are not those that were trained."""
+
+
+class NoArtifactError(TamperedArtifactError):
+    """There are no bytes."""
+
+
+def folder_of(task_id: str) -> str:
+    """Return where all files of a task lie."""
+    return f"apprentice/{task_id}/"
+
+
+def task_of(model: str) -> str:
+    """Return the id of the task that a model's name begins with."""
+    return model.partition("-")[0]
+
+
+def artifact_key(task_id: str, model: str) -> str:
+    """Return where a model's artifact lies."""
+    return f"{folder_of(task_id)}models/{model}/model.npz"
+
+
+@part
+class ModelFiles:
+    """Stores and reads artifacts."""
+
+    bucket: str
+    s3: "S3Client"
+
+    def put(self, task_id: str, model: str, content: bytes) -> None:
+        """Store an artifact; the same again is the same object."""
+        self.s3.put_object(Bucket=self.bucket, Key=artifact_key(task_id, model), Body=content)
+
+    def get(self, task_id: str, model: str, *, sha256: str) -> bytes:
+        """Return an artifact.
+
+        Raises:
+            NoArtifactError: it is gone.
+            TamperedArtifactError: it is not what was trained.
+        """
+        try:
+            answer = self.s3.get_object(Bucket=self.bucket, Key=artifact_key(task_id, model))
+        except self.s3.exceptions.NoSuchKey as error:
+            raise NoArtifactError(f"no artifact of {model}") from error
+        with closing(answer["Body"]) as body:
+            # What is larger than any student is not read to its end.
+            content = body.read(MOST_BYTES + 1)
+        if hashlib.sha256(content).hexdigest() != sha256:
+            raise TamperedArtifactError(f"the artifact of {model} is another one")
+        return content
+
+    def delete(self, task_id: str, model: str) -> None:
+        """Delete an artifact; one that is gone stays so."""
+        self.s3.delete_object(Bucket=self.bucket, Key=artifact_key(task_id, model))
+
+    def erase(self, task_id: str) -> None:
+        """Delete all files of a task.
+
+        Raises:
+            UnavailableError: the bucket kept some.
+        """
+        pages = self.s3.get_paginator("list_objects_v2").paginate(
+            Bucket=self.bucket, Prefix=folder_of(task_id)
+        )
+        for page in pages:
+            keys: list[ObjectIdentifierTypeDef] = [
+                {"Key": one["Key"]} for one in page.get("Contents", [])
+            ]
+            if not keys:
+                continue
+            answer = self.s3.delete_objects(
+                Bucket=self.bucket, Delete={"Objects": keys, "Quiet": True}
+            )
+            if answer.get("Errors"):
+                raise UnavailableError("the bucket kept some files", retry_after_seconds=1)
