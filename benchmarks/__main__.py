@@ -8,14 +8,14 @@ import argparse
 import signal
 import sys
 
-from benchmarks import cold_import, console, cost, llm_cost, load, requests
+from benchmarks import cold_import, console, cost, llm_cost, load, requests, run_cost
 from benchmarks.gateways import measuring as gateways
 from benchmarks.peers import measuring as peers
 from benchmarks.report import Report, Target
 from benchmarks.stand import CountedStand, Stand, counted_stand, stand
 from local.deployment import REPOSITORY_ROOT
 
-PARTS = ("imports", "requests", "load", "peers", "routing", "cost", "llm", "console")
+PARTS = ("imports", "requests", "load", "peers", "routing", "cost", "llm", "runs", "console")
 OUT = REPOSITORY_ROOT / "out"
 EXIT_ENDED = 143
 
@@ -33,6 +33,7 @@ ROUTING_LIMIT = 5.0
 COST_RUNS = ((1, 200), (10, 500), (100, 1_000))
 LARGE_RUNS = (10_000, 100_000)
 LLM_ROWS = 10_000
+RUNS = 100
 THROUGHPUT_COMPLETIONS = 10_000
 LATENCY_SECONDS = 60.0
 
@@ -90,6 +91,10 @@ def measure(part: str, report: Report, *, largest: int, rows: int) -> None:
         say(f"pricing {rows:,} requests to a language model in one batch job")
         with counted_stand() as counted:
             measure_llm_cost(report, counted, rows=rows)
+    elif part == "runs":
+        say(f"pricing {RUNS} runs of the apprentice, of each way that they go")
+        with counted_stand() as counted:
+            measure_run_cost(report, counted)
     elif part == "console":
         with counted_stand() as counted, counted.task("instant") as task_id:
             measure_console(report, counted, task_id)
@@ -201,6 +206,14 @@ def measure_llm_cost(report: Report, made: CountedStand, *, rows: int) -> None:
             "USD",
         )
     )
+
+
+def measure_run_cost(report: Report, made: CountedStand) -> None:
+    """Price runs of the apprentice, and count what each asks of AWS."""
+    measured = list(run_cost.measure(made, runs=RUNS))
+    report.add("AWS cost of runs of the apprentice", run_cost.as_rows(measured))
+    report.add("AWS calls of a run of the apprentice", run_cost.calls_as_rows(measured))
+    report.details["runCost"] = {each.asked: each.cost.as_json() for each in measured}
 
 
 def measure_console(report: Report, made: CountedStand, task_id: str) -> None:

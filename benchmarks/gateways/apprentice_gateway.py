@@ -10,7 +10,6 @@ from typing import Any
 
 import httpx
 
-from autotune import AutotuneClient
 from autotune.protocol.signing import sign_api_request
 from benchmarks.gateways.asking import ask
 from benchmarks.gateways.deployed import Deployed
@@ -88,6 +87,16 @@ class ApprenticeGateway:
 
     def door(self, *, max_tokens: int, limit_usd: Decimal | None = None) -> RunDoor:
         """Return the door of a task of a new organisation; the limit is its budget of the day."""
+        door = self.begun(max_tokens=max_tokens, limit_usd=limit_usd)
+        if self.student_url is not None:
+            self.teach(door)
+            ask(door, PAIRS, at_once=4)
+            time.sleep(KNOWN_SECONDS)
+            self.promote(door)
+        return door
+
+    def begun(self, *, max_tokens: int, limit_usd: Decimal | None = None) -> RunDoor:
+        """Return the door of a task that the paid model alone answers as yet."""
         organization_id, api_key = self.deployed.new_organization()
         door = RunDoor(self.deployed.stand.base_url, organization_id, api_key)
         with self.deployed.client(api_key) as client:
@@ -96,32 +105,33 @@ class ApprenticeGateway:
             )
             client.apprentice_tasks.put(TASK, configuration=configuration)
             if self.student_url is not None:
-                self._school(client, door, self.student_url, max_tokens)
+                client.apprentice.versions.register(TASK, model=STUDENT_MODEL)
+                intent = json.loads(said_by(self.student_url))["intent"]
+                # So that both agree.
+                say(self.deployed.provider_url, answer_of(max_tokens, intent=intent))
         return door
 
-    def cpu_seconds(self) -> Mapping[int, float]:
-        """Return user and system time of the workers of both functions."""
-        return self.deployed.cpu_seconds(_FUNCTIONS)
+    def teach(self, door: RunDoor) -> None:
+        """Have the paid model give examples, so that both are asked from then on."""
+        ask(door, EXAMPLES, at_once=4)
+        time.sleep(KNOWN_SECONDS)
 
-    def _school(
-        self, client: AutotuneClient, door: RunDoor, student_url: str, max_tokens: int
-    ) -> None:
-        """Have the small model agree with the paid one until it answers alone.
+    def promote(self, door: RunDoor) -> None:
+        """Have the small model, which has graduated, answer alone.
 
         Raises:
             RuntimeError: it does not.
         """
-        intent = json.loads(said_by(student_url))["intent"]
-        say(self.deployed.provider_url, answer_of(max_tokens, intent=intent))
-        client.apprentice.versions.register(TASK, model=STUDENT_MODEL)
-        for runs in (EXAMPLES, PAIRS):
-            ask(door, runs, at_once=4)
+        with self.deployed.client(door.api_key) as client:
+            client.apprentice.versions.promote(TASK, 1)
             time.sleep(KNOWN_SECONDS)
-        client.apprentice.versions.promote(TASK, 1)
-        time.sleep(KNOWN_SECONDS)
-        run = client.apprentice.run(TASK, input={"text": CASE}, wait=WAIT_SECONDS)
+            run = client.apprentice.run(TASK, input={"text": CASE}, wait=WAIT_SECONDS)
         if run.routing is None or run.routing.answers != "local":
             raise RuntimeError(f"the small model does not answer: {run}")
+
+    def cpu_seconds(self) -> Mapping[int, float]:
+        """Return user and system time of the workers of both functions."""
+        return self.deployed.cpu_seconds(_FUNCTIONS)
 
 
 def _configuration(
