@@ -38,7 +38,7 @@ class Calibration:
 
     def of(self, margins: Values) -> float:
         """Return the probability of the class with the largest margin, 0 to 1."""
-        away = (margins - margins.max()).astype(np.float64) * self.sharpness
+        away = (margins - np.max(margins)).astype(np.float64) * self.sharpness
         return float((1 - self.doubt) / np.exp(away).sum() + self.doubt / len(margins))
 
     def of_rows(self, margins: Matrix) -> NDArray[np.float64]:

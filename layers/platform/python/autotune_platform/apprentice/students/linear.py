@@ -86,7 +86,7 @@ class LinearModel:
         known = weighed(found, self.vocabulary, texts=1)
         margins = known.value @ self.weights[known.column].astype(np.float32)
         margins += self.weights[-1].astype(np.float32)
-        best = int(margins.argmax())
+        best = int(np.argmax(margins))
         return self.classes[best], self.calibration.of(margins)
 
 
@@ -152,7 +152,7 @@ def _fitted(
     classes: Numbers,
     settings: Settings,
 ) -> tuple[Matrix, Calibration, list[float]]:
-    columns, count = len(vocabulary.hashes), int(classes.max()) + 1
+    columns, count = len(vocabulary.hashes), int(np.max(classes)) + 1
     is_held = np.array([_fold(value) == 0 for value in inputs])
     held, seen = np.flatnonzero(is_held)[:_CALIBRATING], np.flatnonzero(~is_held)
     first = None
