@@ -59,7 +59,7 @@ HOLDER = DataHolder(
         Holding(
             place="table apprentice",
             key="apt_* / data#*",
-            what="how a definition's examples are split",
+            what="how a definition's examples are split, and digests of data sets",
             erased=_TASK,
         ),
         Holding(
@@ -84,6 +84,13 @@ HOLDER = DataHolder(
             place="table apprentice",
             key="apt_* / version#*",
             what="versions of the small model: which model, and whether it is hosted",
+            erased=_TASK,
+        ),
+        Holding(
+            place="bucket apprentice",
+            key="apprentice/apt_*/data/*",
+            what="data sets: what small models are trained from and judged by",
+            has_text=True,
             erased=_TASK,
         ),
         Holding(

@@ -42,7 +42,7 @@ class Manifest(FrozenModel):
         split_by: fields of the input that make a group.
         train: rows to learn from, whatever their selection.
         held_out: rows to be judged by: ``phase1`` and ``random`` alone, each with its propensity.
-        examples_sha256: of the ids of both, in their order, each with a line feed behind it.
+        examples_sha256: of the ids of ``held_out`` and then of ``train``, each with a line feed.
         selections: rows of ``train`` by selection.
         left_out: examples in neither: of another selection on the side of the hold-out, without
             texts, of no group, or older than the latest 100,000.
