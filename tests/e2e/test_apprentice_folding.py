@@ -1,22 +1,18 @@
 """The table's stream on the real way: runs that end are counted, and their pairs folded."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
 
-import boto3
 import pytest
 
 from autotune import AutotuneClient
 from autotune.protocol.apprentice_pairs import ApprenticeVersionPair
 from autotune.protocol.apprentice_tasks import ApprenticeTask
-from autotune.protocol.ids import new_id
 from autotune_platform.apprentice.folding.repository import EvidenceRepository
-from autotune_platform.apprentice.routing import Local, Model, Remote
-from autotune_platform.apprentice.runs.models import Run, RunPair
 from autotune_platform.apprentice.runs.repository import RunRepository
 from autotune_platform.storage.table import Table
 from local.records import LocalProfile
 from tests.e2e.conftest import until
+from tests.e2e.stored_runs import add_version, answered, apprentice_table
 from tests.support.apprentice import configuration
 
 RUNS = 30
@@ -24,10 +20,7 @@ RUNS = 30
 
 @pytest.fixture
 def table(profile: LocalProfile) -> Table:
-    session = boto3.Session("test", "test", region_name="us-east-1")
-    client = session.client("dynamodb", endpoint_url=profile.aws_endpoint_url)
-    [name] = [one for one in client.list_tables()["TableNames"] if "Apprentice" in one]
-    return Table(name, client)
+    return apprentice_table(profile)
 
 
 @pytest.fixture
@@ -42,53 +35,11 @@ def task(client: AutotuneClient) -> Iterator[ApprenticeTask]:
     client.llm.connections.revoke(connection.id)
 
 
-def answered(task: ApprenticeTask, organization_id: str, score: float) -> Run:
-    """Return a run that both models answered."""
-    now = datetime.now(UTC)
-    return Run(
-        id=new_id("apr"),
-        organization_id=organization_id,
-        task_id=task.id,
-        task_name=task.name,
-        configuration_version=task.version,
-        definition_hash=task.definition_hash,
-        created_by="key",
-        input={"text": "hello"},
-        fingerprint="0" * 64,
-        state="answered",
-        phase=2,
-        is_drawn=True,
-        local_version=1,
-        local=Local.ANSWERED,
-        remote=Remote.ANSWERED,
-        answers=Model.REMOTE,
-        pairs=[RunPair(version=1, score=score, is_drawn=True)],
-        cost_nano_usd=1_000,
-        created_at=now,
-        ended_at=now,
-        deadline_at=now + timedelta(minutes=15),
-    )
-
-
 def test_runs_that_end_become_pairs_and_evidence(
     client: AutotuneClient, task: ApprenticeTask, table: Table
 ) -> None:
     organization_id = client.keys.me().organization_id
-    table.put(
-        {
-            "pk": task.id,
-            "sk": "version#000001",
-            "organization_id": organization_id,
-            "task_id": task.id,
-            "number": 1,
-            "definition_hash": task.definition_hash,
-            "backend": "vllm",
-            "model": "small",
-            "state": "hosted",
-            "created_at": datetime.now(UTC).isoformat(),
-            "created_by": "key",
-        }
-    )
+    add_version(table, task, organization_id)
     runs, evidence = RunRepository(table), EvidenceRepository(table)
     made = [answered(task, organization_id, place % 3 / 2) for place in range(RUNS)]
     for run in made:
