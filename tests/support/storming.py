@@ -104,8 +104,9 @@ class Provider:
     share: float
     killed: float
 
-    def once(self, _: Connection, row: Row, text: object) -> Answer:
+    def once(self, _: Connection, row: Row, text: object, params: object) -> Answer:
         assert text is not None
+        assert params is not None
         assert row.bound_nano_usd == BOUND
         most = most_input_tokens(row.input_bytes, row.messages)
         usage = Usage(

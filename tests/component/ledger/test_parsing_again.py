@@ -122,7 +122,7 @@ def test_what_has_no_answer_is_not_parsed(ledger: Ledger) -> None:
     assert listed.status == 409
     assert parse(ledger, "llm_" + "0" * 26, STARS).status == 404
     wrong = parse(ledger, queued, {"type": "label"})
-    assert (wrong.status, wrong.json["errors"][0]["field"]) == (422, "verdict")
+    assert (wrong.status, wrong.json["errors"][0]["field"]) == (422, "verdict.labels")
 
 
 def test_parses_are_erased_with_their_answer(ledger: Ledger) -> None:

@@ -1,5 +1,7 @@
 """The product's own client of endpoints, at hosts that are processes."""
 
+from typing import NoReturn
+
 import httpcore
 import pytest
 
@@ -43,8 +45,14 @@ def ask(lab: Lab, monkeypatch: pytest.MonkeyPatch):
 
 def asking(pool: httpcore.ConnectionPool):
     servers = ModelServers(pool)
+
+    def no_students() -> NoReturn:
+        pytest.fail("nobody asks linear students")
+
     clients = BackendClients(
-        servers=servers, endpoints=lambda: EndpointInvocations(SageMakerRuntime(servers.send))
+        servers=servers,
+        endpoints=lambda: EndpointInvocations(SageMakerRuntime(servers.send)),
+        students=no_students,
     )
     configured = {"local": {"backend": "sagemaker", "url": None, "idleMinutes": 30}}
 
