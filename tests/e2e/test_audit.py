@@ -96,7 +96,8 @@ def test_a_day_that_is_over_is_copied_to_s3(
     functions = session.client("lambda", **endpoint)
     (export,) = [
         one["FunctionName"]
-        for one in functions.list_functions()["Functions"]
+        for page in functions.get_paginator("list_functions").paginate()
+        for one in page["Functions"]
         if "ExportAudit" in one["FunctionName"]
     ]
     for _ in range(2):

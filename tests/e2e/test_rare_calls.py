@@ -97,7 +97,8 @@ def test_a_run_is_canceled(client: AutotuneClient, grader: LoopbackGrader) -> No
 
 def test_dead_letters_are_moved_by_an_operator(profile: LocalProfile) -> None:
     functions = lambda_client(profile.aws_endpoint_url)
-    names = [one["FunctionName"] for one in functions.list_functions()["Functions"]]
+    pages = functions.get_paginator("list_functions").paginate()
+    names = [one["FunctionName"] for page in pages for one in page["Functions"]]
     (redrive,) = [name for name in names if "RedriveDeadLetters" in name]
     answer = functions.invoke(FunctionName=redrive)
     assert "FunctionError" not in answer, answer["Payload"].read()

@@ -7,10 +7,10 @@ import pytest
 from autotune_platform.judging.rubric import system_prompts
 from autotune_platform.judging.rubric.conversations import completion_texts
 from autotune_platform.judging.rubric.system_prompts import (
-    MOST_MARKS_TOGETHER,
     is_written_under,
     normalized,
 )
+from autotune_platform.runtime.normal_texts import MOST_MARKS_TOGETHER
 from tests.support.growth import growth
 
 

@@ -44,7 +44,7 @@ _READ_AT_ONCE = 100
 
 
 class Configured(Protocol):
-    """A task with its present configuration, such as ``ConfiguredTask`` and ``Standing``."""
+    """A task with its present configuration, such as ``ConfiguredTask``."""
 
     @property
     def task(self) -> ApprenticeTask:
