@@ -1,14 +1,11 @@
 """Examples on the wire: what a small model learns from, and is judged by."""
 
-import json
 from typing import Annotated, Any, Literal
-
-from pydantic import AfterValidator
 
 from autotune.protocol import limits
 from autotune.protocol.apprentice_runs import ApprenticeInput
 from autotune.protocol.deck_samples import RejectedLine
-from autotune.protocol.types import RequestModel, ResponseModel, Timestamp, nests_deeper_than
+from autotune.protocol.types import RequestModel, ResponseModel, Timestamp, bounded_json
 
 ApprenticeSelection = Literal["phase1", "random", "escalated", "imported"]
 """Why the paid model was asked: there was no small one, chance drew the run, the small one failed
@@ -16,21 +13,6 @@ or was unsure; or somebody brought the example. Only the first two say how often
 
 ApprenticeSide = Literal["train", "holdout"]
 """Whether an example trains or validates."""
-
-
-def _output(value: dict[str, Any]) -> dict[str, Any]:
-    if nests_deeper_than(value, limits.MAX_METADATA_DEPTH):
-        raise ValueError(f"expected at most {limits.MAX_METADATA_DEPTH} levels")
-    try:
-        text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-        size = len(text.encode())
-    except (TypeError, ValueError) as error:  # NaN, infinities, lone surrogates, Python objects
-        raise ValueError(f"expected JSON: {error}") from error
-    if size > limits.MAX_APPRENTICE_OUTPUT_BYTES:
-        raise ValueError(
-            f"expected at most {limits.MAX_APPRENTICE_OUTPUT_BYTES} bytes of JSON, not {size}"
-        )
-    return value
 
 
 class NewApprenticeExample(RequestModel):
@@ -42,7 +24,7 @@ class NewApprenticeExample(RequestModel):
     """
 
     input: ApprenticeInput
-    output: Annotated[dict[str, Any], AfterValidator(_output)]
+    output: Annotated[dict[str, Any], bounded_json(limits.MAX_APPRENTICE_OUTPUT_BYTES)]
 
 
 class ImportedExamples(ResponseModel):

@@ -1,12 +1,9 @@
 """Runs of the apprentice on the wire: one input of a task, and what was answered."""
 
-import json
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator
-
 from autotune.protocol import limits
-from autotune.protocol.types import RequestModel, ResponseModel, Timestamp, nests_deeper_than
+from autotune.protocol.types import RequestModel, ResponseModel, Timestamp, bounded_json
 
 ApprenticeRunState = Literal["pending", "answered", "refused", "failed"]
 """``refused`` where the budget had no room, ``failed`` where whoever was to answer could not. All
@@ -23,22 +20,7 @@ ApprenticeCheck = Literal["none", "due", "done", "skipped", "failed"]
 budget had no room, ``failed`` where the paid model did not answer."""
 
 
-def _input(value: dict[str, Any]) -> dict[str, Any]:
-    if nests_deeper_than(value, limits.MAX_METADATA_DEPTH):
-        raise ValueError(f"expected at most {limits.MAX_METADATA_DEPTH} levels")
-    try:
-        text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-        size = len(text.encode())
-    except (TypeError, ValueError) as error:  # NaN, infinities, lone surrogates, Python objects
-        raise ValueError(f"expected JSON: {error}") from error
-    if size > limits.MAX_APPRENTICE_INPUT_BYTES:
-        raise ValueError(
-            f"expected at most {limits.MAX_APPRENTICE_INPUT_BYTES} bytes of JSON, not {size}"
-        )
-    return value
-
-
-ApprenticeInput = Annotated[dict[str, Any], AfterValidator(_input)]
+ApprenticeInput = Annotated[dict[str, Any], bounded_json(limits.MAX_APPRENTICE_INPUT_BYTES)]
 """What a task is asked: an object of up to 100,000 bytes as compact JSON."""
 
 

@@ -141,6 +141,24 @@ def nests_deeper_than(value: Any, levels: int) -> bool:
     return any(nests_deeper_than(member, levels - 1) for member in members)
 
 
+def bounded_json(most: int) -> AfterValidator:
+    """Return what requires an object to be so many bytes of compact JSON, nested not too deeply."""
+
+    def require(value: dict[str, Any]) -> dict[str, Any]:
+        if nests_deeper_than(value, limits.MAX_METADATA_DEPTH):
+            raise ValueError(f"expected at most {limits.MAX_METADATA_DEPTH} levels")
+        try:
+            text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+            size = len(text.encode())
+        except (TypeError, ValueError) as error:  # NaN, infinities, lone surrogates, objects
+            raise ValueError(f"expected JSON: {error}") from error
+        if size > most:
+            raise ValueError(f"expected at most {most} bytes of JSON, not {size}")
+        return value
+
+    return AfterValidator(require)
+
+
 def _encodable(value: str) -> str:
     value.encode()  # a lone surrogate, which JSON can spell, fits no store and no grader
     return value
