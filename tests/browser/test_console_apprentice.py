@@ -195,7 +195,7 @@ def test_versions_say_where_they_are_served_and_how_their_evidence_stands(consol
     needed = round(candidate["agreement"]["evidenceNeeded"])
     assert f"of the {needed} that it takes to graduate" in second["Evidence"]
     page.get_by_role("link", name="2", exact=True).click()
-    expect(page.get_by_label("Version")).to_have_value("2")
+    expect(page.get_by_label("Version", exact=True)).to_have_value("2")
 
 
 def test_days_are_chosen_and_stand_in_the_address(console, filled):
