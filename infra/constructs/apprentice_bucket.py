@@ -8,6 +8,7 @@ from infra.constructs.private_bucket import PrivateBucket
 
 APPRENTICE_PREFIX = "apprentice/"
 MODELS = "apt_*/models/*"
+DATA = "apt_*/data/*"
 OF_TASKS = "apt_*"
 
 
@@ -24,7 +25,7 @@ class ApprenticeBucket(PrivateBucket):
             keeps_data=keeps_data,
             prefix=APPRENTICE_PREFIX,
             versioned=False,
-            names=(MODELS, OF_TASKS),
+            names=(MODELS, DATA, OF_TASKS),
             why_no_access_log=(
                 "Only the functions' roles can read or write objects, each API call is logged "
                 "at the API stage, and what was trained is known by its digest."
@@ -40,6 +41,11 @@ class ApprenticeBucket(PrivateBucket):
         self._grant_objects(grantee, actions=["s3:GetObject"], names=names)
         self._key.grant_use_via(grantee, service="s3")
         self._grant_list(grantee)
+
+    def grant_write(self, grantee: iam.IGrantable, *, names: str) -> None:
+        """Lets a function write objects of one kind, and see none of them."""
+        self._grant_objects(grantee, actions=["s3:PutObject"], names=names)
+        self._key.grant_use_via(grantee, service="s3", writes=True)
 
     def grant_delete(self, grantee: iam.IGrantable) -> None:
         """Lets a function find the files of tasks and delete them, and see none of them."""

@@ -9,6 +9,7 @@ from infra.constructs.signed_api import resource_paths
 from infra.stacks.apprentice_folding import ApprenticeFolding
 from infra.stacks.apprentice_runs import ApprenticeRuns
 from infra.stacks.apprentice_students import ApprenticeStudents
+from infra.stacks.apprentice_training import ApprenticeTraining
 from infra.stacks.domain_stack import REQUESTS, DomainStack, Shared
 from infra.stacks.http import HttpStack
 from infra.stacks.ledger import LedgerStack
@@ -53,6 +54,7 @@ class ApprenticeStack(DomainStack):
         self.answering = ApprenticeRuns(self, http=http, ledger=ledger, students=self.students)
         self.runs = self.answering.queue
         ApprenticeFolding(self, runs=self.runs)
+        ApprenticeTraining(self, http=http, ledger=ledger, students=self.students)
 
     def _add_tasks(self, http: HttpStack) -> None:
         tasks = self.create_api(

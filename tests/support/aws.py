@@ -82,6 +82,7 @@ def _make() -> dict[str, str]:
         for name in (
             "score_completions",
             "export_scores",
+            "train_student",
             "work_deck_run",
             "submit_llm_batch",
             "import_llm_requests",
@@ -117,6 +118,7 @@ def _make() -> dict[str, str]:
         "EXPORT_BUCKET": "exports",
         "SCORE_COMPLETIONS_ARN": machines["score_completions"],
         "EXPORT_SCORES_ARN": machines["export_scores"],
+        "TRAIN_STUDENT_ARN": machines["train_student"],
         "WORK_DECK_RUN_ARN": machines["work_deck_run"],
         "API_URL": API_URL,
         "REWARD_URL": REWARD_URL,

@@ -53,6 +53,11 @@ _BY_PATTERN = [
         "functions.apprentice.runs_api",
     ),
     (
+        "(GET|POST)",
+        r"/api/v1/apprentice/tasks/[^/]+/trainings(/.*)?",
+        "functions.apprentice.trainings_api",
+    ),
+    (
         "(GET|POST|DELETE)",
         r"/api/v1/apprentice/tasks/[^/]+/examples(/.*)?",
         "functions.apprentice.examples_api",

@@ -235,6 +235,9 @@ ROUTES: Mapping[tuple[str, str], Rule] = {
     ("DELETE", "/api/v1/apprentice/tasks/<task_name>/examples/<example_id>"): Grant(
         "apprentice", "update"
     ),
+    ("POST", "/api/v1/apprentice/tasks/<task_name>/trainings"): Grant("apprentice", "update"),
+    ("GET", "/api/v1/apprentice/tasks/<task_name>/trainings"): Grant("apprentice", "read"),
+    ("GET", "/api/v1/apprentice/tasks/<task_name>/trainings/<number>"): Grant("apprentice", "read"),
     ("GET", "/api/v1/apprentice/tasks/<task_name>/status"): Grant("apprentice", "read"),
     ("GET", "/api/v1/apprentice/tasks/<task_name>/report"): Grant("apprentice", "read"),
     ("POST", "/api/v1/apprentice/tasks/<task_name>/report"): Grant("apprentice", "update"),

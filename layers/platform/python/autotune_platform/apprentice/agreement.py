@@ -20,6 +20,9 @@ _HALVINGS = 40
 Scores = Mapping[int, int]
 """How many pairs had a score, by its thousandths."""
 
+Weighed = Mapping[tuple[float, float], int]
+"""How many had a score from 0 to 1 and a weight, above 0 and at most 1."""
+
 
 def thousandths(score: float) -> int:
     """Return under what a score is counted: 0 to 1000."""
@@ -45,15 +48,7 @@ def lower_bound(scores: Scores, level: float) -> float:
         scores: since the last alarm, as U has them.
         level: 1 / α, above 1.
     """
-    wanted = math.log(level)
-    low, high = 0.0, 1.0
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        if log_wealth(scores, middle) >= wanted:
-            low = middle
-        else:
-            high = middle
-    return low
+    return highest_refuted(_weighed(scores), level)
 
 
 def log_wealth(scores: Scores, threshold: float) -> float:
@@ -61,15 +56,37 @@ def log_wealth(scores: Scores, threshold: float) -> float:
 
     Evidence decides by its own products, which are the same on each machine.
     """
+    return log_wealth_of(_weighed(scores), threshold)
+
+
+def highest_refuted(scores: Weighed, level: float) -> float:
+    """Return ``lower_bound`` of scores that have weights."""
+    wanted = math.log(level)
+    low, high = 0.0, 1.0
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        if log_wealth_of(scores, middle) >= wanted:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def log_wealth_of(scores: Weighed, threshold: float) -> float:
+    """Return ``log_wealth`` of scores that have weights, of which bets are as large a share."""
     logs = [
         math.fsum(
-            count * math.log1p(share * (part / PARTS / threshold - 1))
-            for part, count in scores.items()
+            count * math.log1p(share * weight * (score / threshold - 1))
+            for (score, weight), count in scores.items()
         )
         for share in GRADUATION_BETS
     ]
     largest = max(logs)
     return largest + math.log(math.fsum(math.exp(one - largest) for one in logs) / len(logs))
+
+
+def _weighed(scores: Scores) -> Weighed:
+    return {(part / PARTS, 1.0): count for part, count in scores.items()}
 
 
 def mean(scores: Scores) -> float | None:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from autotune_platform.apprentice.examples.repository import ExampleRepository
 from autotune_platform.apprentice.folding.repository import EvidenceRepository
 from autotune_platform.apprentice.students.files import ModelFiles
+from autotune_platform.apprentice.training.repository import TrainingRepository
 from autotune_platform.runtime.parts import part
 
 
@@ -18,6 +19,7 @@ class TaskErasing:
 
     examples: ExampleRepository
     evidence: EvidenceRepository
+    trainings: TrainingRepository
     files: ModelFiles | None = None
 
     def erase(self, task_id: str, *, has_time: Callable[[], bool] = lambda: True) -> bool:
@@ -30,6 +32,8 @@ class TaskErasing:
             UnavailableError: a table or the bucket kept something.
         """
         assert self.files is not None, "who deletes tasks knows their files"
+        # A training that is under way ends at its next step, as it is gone.
+        self.trainings.erase(task_id)
         self.files.erase(task_id)
         # What says that there are examples goes with the evidence.
         is_erased = self.examples.erase(task_id, has_time=has_time)

@@ -70,6 +70,18 @@ HOLDER = DataHolder(
         ),
         Holding(
             place="table apprentice",
+            key="apt_*#trainings / training#*",
+            what="trainings: digests of their data and their model, and what a test said of it",
+            erased=_TASK,
+        ),
+        Holding(
+            place="table apprentice",
+            key="apt_*#trainings / last",
+            what="how many trainings a task had",
+            erased=_TASK,
+        ),
+        Holding(
+            place="table apprentice",
             key="apt_*#pairs#* / *",
             what="pairs: how far two answers to a run agreed, from 0 to 1",
             erased=_TASK,

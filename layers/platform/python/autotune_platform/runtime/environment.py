@@ -400,6 +400,23 @@ class StudentEnvironment(Environment):
     apprentice_bucket: str
 
 
+class TrainingApiEnvironment(ApprenticeTasksEnvironment):
+    """For the function that begins trainings, and shows them."""
+
+    train_student_arn: str
+
+
+class TrainingEnvironment(LedgerEnvironment, LinearEnvironment, StudentEnvironment):
+    """For the functions that do the steps of trainings."""
+
+
+class TrainingSweepEnvironment(Environment):
+    """For the function that finds trainings whose execution was lost."""
+
+    apprentice_table: str
+    train_student_arn: str
+
+
 class FoldingEnvironment(Environment):
     """For the functions that count runs of the apprentice.
 

@@ -13,6 +13,7 @@ from autotune_platform.apprentice.local.exchanging import ModelServers
 from autotune_platform.apprentice.local.linear import StudentInvocations
 from autotune_platform.apprentice.local.sagemaker import EndpointInvocations
 from autotune_platform.apprentice.students.files import ModelFiles
+from autotune_platform.apprentice.training.repository import TrainingRepository
 from autotune_platform.apprentice.versions.repository import VersionRepository
 from autotune_platform.apprentice.versions.service import ModelVersions
 from autotune_platform.budgets.task_money import TaskMoney
@@ -70,7 +71,15 @@ class ApprenticeParts(GraderParts, OutboundParts):
 
     @cached_property
     def task_erasing(self) -> TaskErasing:
-        return TaskErasing(examples=self.examples, evidence=self.apprentice_evidence)
+        return TaskErasing(
+            examples=self.examples,
+            evidence=self.apprentice_evidence,
+            trainings=self.training_repository,
+        )
+
+    @cached_property
+    def training_repository(self) -> TrainingRepository:
+        return TrainingRepository(self.apprentice_table)
 
     @cached_property
     def model_servers(self) -> ModelServers:
@@ -125,6 +134,7 @@ class ApprenticeApiParts(ApiParts, ApprenticeParts):
         return TaskErasing(
             examples=self.examples,
             evidence=self.apprentice_evidence,
+            trainings=self.training_repository,
             files=ModelFiles(bucket=self.environment.apprentice_bucket, s3=clients.s3()),
         )
 

@@ -19,6 +19,7 @@ from autotune_platform.apprentice.folding.tails import Tails
 from autotune_platform.apprentice.runs.handing_over import RunQueue
 from autotune_platform.apprentice.runs.repository import RunRepository
 from autotune_platform.apprentice.students.files import ModelFiles
+from autotune_platform.apprentice.training.repository import TrainingRepository
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import FoldingEnvironment, RunSweepEnvironment
 from autotune_platform.storage.changes import Route, Router
@@ -82,7 +83,12 @@ class RunSweepParts(FoldingParts):
     def run_sweeping(self) -> RunSweeping:
         return RunSweeping(
             repository=self.evidence,
-            remains=TaskErasing(examples=self.examples, evidence=self.evidence, files=self.files),
+            remains=TaskErasing(
+                examples=self.examples,
+                evidence=self.evidence,
+                trainings=TrainingRepository(self.apprentice_table),
+                files=self.files,
+            ),
             tasks=self.task_repository,
             runs=RunRepository(self.apprentice_table),
             folding=self.run_folding,

@@ -9,6 +9,7 @@ from autotune.cli import (
     apprentice_examples,
     apprentice_reports,
     apprentice_runs,
+    apprentice_trainings,
     apprentice_versions,
     exit_codes,
 )
@@ -116,6 +117,8 @@ def show(
 
 command(app)(apprentice_runs.run)
 command(app)(apprentice_runs.runs)
+command(app)(apprentice_trainings.train)
+command(app)(apprentice_trainings.trainings)
 command(app)(apprentice_reports.status)
 command(app)(apprentice_reports.report)
 command(app)(apprentice_reports.estimate)

@@ -12,6 +12,7 @@ from autotune.client.apprentice_runs import (
     list_apprentice_runs,
     run_apprentice,
 )
+from autotune.client.apprentice_trainings import ApprenticeTrainings, AsyncApprenticeTrainings
 from autotune.client.apprentice_versions import ApprenticeVersions, AsyncApprenticeVersions
 from autotune.client.binding import AsyncResource, InnerPart, ListMethod, Method, Resource
 
@@ -22,6 +23,7 @@ class ApprenticeMethods:
     run = Method(run_apprentice)
     get_run = Method(get_apprentice_run)
     runs = ListMethod(list_apprentice_runs)
+    trainings = InnerPart(ApprenticeTrainings, AsyncApprenticeTrainings)
     versions = InnerPart(ApprenticeVersions, AsyncApprenticeVersions)
     examples = InnerPart(ApprenticeExamples, AsyncApprenticeExamples)
 

@@ -46,6 +46,7 @@ IdKind = Literal[
     "igu",
     "apt",
     "apr",
+    "trn",
     "exm",
 ]
 

@@ -497,6 +497,9 @@ MAX_APPRENTICE_VERSIONS, MAX_SERVED_MODEL_CHARACTERS = 200, 500
 """Most versions of the small model that a task ever has, and longest name of a model that is
 served."""
 
+MAX_APPRENTICE_TRAININGS = 1_000
+"""Most trainings of its small model that a task ever has; each that is judged has to show more."""
+
 MAX_APPRENTICE_PROMPT_CHARACTERS, MAX_APPRENTICE_PROPERTIES = 20_000, 64
 """Longest system prompt or prompt template of such a task, and most properties of its input or
 output."""

@@ -1,0 +1,23 @@
+"""Redrives trainings whose execution was lost; runs every minute."""
+
+from functools import cache
+from typing import Any
+
+from autotune_platform.runtime.environment import TrainingSweepEnvironment
+from autotune_platform.wiring.apprentice_training import TrainingSweepParts
+
+_LAST_SECONDS = 5
+
+
+@cache
+def parts() -> TrainingSweepParts:
+    """Return what this process is put together from."""
+    return TrainingSweepParts(TrainingSweepEnvironment.parse())
+
+
+def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001 - Lambda's signature
+    """Sweep; return how many trainings were overdue."""
+    overdue = parts().training_sweeping.sweep(
+        has_time=lambda: context.get_remaining_time_in_millis() > _LAST_SECONDS * 1_000
+    )
+    return {"overdue": overdue}

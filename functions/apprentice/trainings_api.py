@@ -1,0 +1,60 @@
+"""Trainings of tasks' small models: begun, and what became of them."""
+
+from functools import cache
+from typing import Annotated, Any
+
+from aws_lambda_powertools.event_handler.openapi.params import Path
+
+from autotune.protocol.apprentice_trainings import (
+    ApprenticeTrainingList,
+    ApprenticeTrainingResponse,
+)
+from autotune.protocol.limits import MAX_APPRENTICE_TRAININGS
+from autotune_platform.apprentice.training.wire import training_on_wire
+from autotune_platform.http.api import Api
+from autotune_platform.http.parameters import NextToken, PageSize
+from autotune_platform.runtime.environment import TrainingApiEnvironment
+from autotune_platform.wiring.apprentice_training import TrainingApiParts
+
+TrainingNumber = Annotated[int, Path(ge=1, le=MAX_APPRENTICE_TRAININGS)]
+_TRAININGS = "/api/v1/apprentice/tasks/<task_name>/trainings"
+
+
+@cache
+def parts() -> TrainingApiParts:
+    """Return what this process is put together from."""
+    return TrainingApiParts(TrainingApiEnvironment.parse())
+
+
+app = Api(parts)
+
+
+@app.post(_TRAININGS, status_code=202, tags=["apprentice"])
+def start_apprentice_training(task_name: str) -> ApprenticeTrainingResponse:
+    """Begin a training from the examples that there are; a task has one at a time."""
+    training = parts().trainings.start(app.caller, task_name)
+    app.made(apprentice_training_id=training.id)
+    return ApprenticeTrainingResponse(training=training_on_wire(training))
+
+
+@app.get(_TRAININGS, tags=["apprentice"])
+def list_apprentice_trainings(
+    task_name: str, limit: PageSize = 50, next_token: NextToken = None
+) -> ApprenticeTrainingList:
+    """List a task's trainings, newest first."""
+    found, token = parts().trainings.list(app.caller, task_name, limit=limit, next_token=next_token)
+    return ApprenticeTrainingList(
+        trainings=[training_on_wire(one) for one in found], next_token=token
+    )
+
+
+@app.get(f"{_TRAININGS}/<number>", tags=["apprentice"])
+def read_apprentice_training(task_name: str, number: TrainingNumber) -> ApprenticeTrainingResponse:
+    """Return one training: its data, its test, and what came of it."""
+    found = parts().trainings.get(app.caller, task_name, number)
+    return ApprenticeTrainingResponse(training=training_on_wire(found))
+
+
+def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
+    """Answer one HTTP request."""
+    return app.handle(event, context)

@@ -1,0 +1,20 @@
+"""Judges a student by examples that it never saw: a step of a training's execution."""
+
+from functools import cache
+from typing import Any
+
+from autotune_platform.apprentice.training.progress import Under
+from autotune_platform.runtime.environment import TrainingEnvironment
+from autotune_platform.wiring.apprentice_learning import LearningParts
+
+
+@cache
+def parts() -> LearningParts:
+    """Return what this process is put together from."""
+    return LearningParts(TrainingEnvironment.parse())
+
+
+def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001 - Lambda's signature
+    """Do the step; ``done`` is whether this execution has nothing left to do."""
+    under = Under.of(event)
+    return {**under._asdict(), "done": parts().validate_step.run(under)}

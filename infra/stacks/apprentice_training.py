@@ -1,0 +1,200 @@
+"""Training of small models: the workflow, the functions of its steps, and the routes around it."""
+
+from collections.abc import Mapping
+
+from aws_cdk import Duration
+from constructs import Construct
+
+from infra.config import REPOSITORY_ROOT
+from infra.constructs.apprentice_bucket import DATA, MODELS
+from infra.constructs.service_function import MEMORY_MB, WHOLE_PROCESSOR_MB, ServiceFunction
+from infra.constructs.workflow import Workflow
+from infra.stacks.apprentice_students import ApprenticeStudents
+from infra.stacks.domain_stack import REQUESTS, DomainStack
+from infra.stacks.http import HttpStack
+from infra.stacks.ledger import LedgerStack
+from infra.tables import DUE_RUNS_INDEX
+
+TASKS = "apt_*"
+RUNS = "apr_*"
+LISTS = "org_*#tasks"
+# Those of tasks alone.
+TASKS_MONEY = "money#org_*#apt_*"
+TRAININGS = [
+    "/api/v1/apprentice/tasks/{taskName}/trainings",
+    "/api/v1/apprentice/tasks/{taskName}/trainings/{proxy+}",
+]
+STEP_TIMEOUT = Duration.minutes(15)
+HOST_TIMEOUT = Duration.minutes(5)
+SHORT_TIMEOUT = Duration.seconds(60)
+# A hundred thousand examples, their features and the weights of two thousand outputs.
+TRAIN_MB = 3_008
+STATE_MACHINE_DEFINITION = REPOSITORY_ROOT / "statemachines" / "train_student.asl.json"
+
+
+class ApprenticeTraining(Construct):
+    """What trains students, judges them, and makes versions of those that pass."""
+
+    def __init__(
+        self,
+        stack: DomainStack,
+        *,
+        http: HttpStack,
+        ledger: LedgerStack,
+        students: ApprenticeStudents,
+    ) -> None:
+        """Makes all of it in the stack of the apprentice.
+
+        Args:
+            stack: That stack.
+            http: Has the routes.
+            ledger: Has the answers that are learned from.
+            students: Hosts what was trained.
+        """
+        super().__init__(stack, "Training")
+        self._stack = stack
+        self._data = stack.shared.data
+        self._table = {"APPRENTICE_TABLE": self._data.apprentice.table.table_name}
+        self._environment: Mapping[str, str] = {
+            **self._table,
+            **ledger.stores_environment,
+            **students.ask_environment,
+            "APPRENTICE_BUCKET": self._data.apprentice_files.bucket.bucket_name,
+        }
+        self._workflow = Workflow(
+            stack,
+            "TrainStudent",
+            service_name=stack.shared.service_name,
+            definition=STATE_MACHINE_DEFINITION,
+            functions={
+                "FreezeExamplesFunctionArn": self._add_freeze(),
+                "TrainLinearFunctionArn": self._add_train(),
+                "ValidateStudentFunctionArn": self._add_validate(),
+                "HostStudentFunctionArn": self._add_host(students),
+                "FailTrainingFunctionArn": self._step(
+                    "FailTraining",
+                    module="fail_training",
+                    description="Ends a training of the apprentice that could not go on",
+                    timeout=SHORT_TIMEOUT,
+                ),
+            },
+        )
+        stack.alarms.watch_runs(self._workflow.state_machine, name="TrainStudent")
+        self._starting = {"TRAIN_STUDENT_ARN": self._workflow.state_machine.state_machine_arn}
+        self._add_sweep()
+        self._add_routes(http)
+
+    def _step(
+        self,
+        name: str,
+        *,
+        module: str,
+        description: str,
+        timeout: Duration = STEP_TIMEOUT,
+        computes: bool = False,
+        memory_mb: int = MEMORY_MB,
+    ) -> ServiceFunction:
+        """Makes a function that goes on with trainings, and deletes what is left of ended ones."""
+        step = self._stack.create(
+            name,
+            module=module,
+            description=description,
+            timeout=timeout,
+            environment=self._environment,
+            computes=computes,
+            memory_mb=memory_mb,
+        )
+        table, function = self._data.apprentice, step.function
+        table.grant_read(function, "GetItem", keys=LISTS)
+        table.grant_read(function, "GetItem", "Query", keys=TASKS)
+        table.grant_write(function, "UpdateItem", keys=TASKS)
+        self._data.apprentice_files.grant_delete(function)
+        return step
+
+    def _add_freeze(self) -> ServiceFunction:
+        freeze = self._step(
+            "FreezeExamples",
+            module="freeze_examples",
+            description="Freezes examples of the apprentice as the data of a training",
+        )
+        data, function = self._data, freeze.function
+        data.apprentice.grant_read(function, "ConditionCheckItem", keys=LISTS)
+        data.apprentice.grant_read(function, "BatchGetItem", keys=TASKS)
+        # Texts are where runs have them: inputs in their items, answers in the ledger.
+        data.apprentice.grant_read(function, "BatchGetItem", keys=RUNS)
+        data.ledger.grant_read(function, "BatchGetItem", keys=REQUESTS)
+        data.ledger_texts.grant_read(function)
+        data.apprentice_files.grant_write(function, names=DATA)
+        return freeze
+
+    def _add_train(self) -> ServiceFunction:
+        train = self._step(
+            "TrainLinear",
+            module="train_linear",
+            description="Trains linear students of the apprentice",
+            computes=True,
+            memory_mb=TRAIN_MB,
+        )
+        self._data.apprentice_files.grant_read(train.function, names=DATA)
+        self._data.apprentice_files.grant_write(train.function, names=MODELS)
+        return train
+
+    def _add_validate(self) -> ServiceFunction:
+        validate = self._step(
+            "ValidateStudent",
+            module="validate_student",
+            description="Judges students of the apprentice by examples that they never saw",
+            computes=True,
+            memory_mb=WHOLE_PROCESSOR_MB,
+        )
+        for names in (DATA, MODELS):
+            self._data.apprentice_files.grant_read(validate.function, names=names)
+        return validate
+
+    def _add_host(self, students: ApprenticeStudents) -> ServiceFunction:
+        host = self._step(
+            "HostStudent",
+            module="host_student",
+            description="Makes versions of students of the apprentice that passed",
+            timeout=HOST_TIMEOUT,
+        )
+        self._data.apprentice.grant_read(host.function, "ConditionCheckItem", keys=LISTS)
+        self._data.apprentice_files.grant_read(host.function, names=DATA)
+        students.grant_ask(host)
+        return host
+
+    def _add_sweep(self) -> None:
+        sweep = self._stack.create(
+            "SweepTrainings",
+            module="sweep_trainings",
+            description="Redrives trainings of the apprentice whose execution was lost",
+            timeout=SHORT_TIMEOUT,
+            environment={**self._table, **self._starting},
+        )
+        table, function = self._data.apprentice, sweep.function
+        table.grant_query_index(function, index_name=DUE_RUNS_INDEX)
+        table.grant_read(function, "GetItem", keys=TASKS)
+        table.grant_write(function, "UpdateItem", keys=TASKS)
+        self._workflow.state_machine.grant_start_execution(function)
+        self._stack.run_every(Duration.minutes(1), sweep)
+
+    def _add_routes(self, http: HttpStack) -> None:
+        requests = self._stack.create_api(
+            "ApprenticeTrainingsApi",
+            module="trainings_api",
+            environment={
+                **self._table,
+                **self._starting,
+                **self._stack.grader_environment,
+                "BUDGETS_TABLE": self._data.budgets.table.table_name,
+                "APPRENTICE_BUCKET": self._data.apprentice_files.bucket.bucket_name,
+            },
+        )
+        table, function = self._data.apprentice, requests.function
+        table.grant_read(function, "ConditionCheckItem", "GetItem", keys=LISTS)
+        table.grant_read(function, "GetItem", "Query", keys=TASKS)
+        table.grant_write(function, "UpdateItem", keys=TASKS)
+        self._data.budgets.grant_read(function, "GetItem", keys=TASKS_MONEY)
+        self._workflow.state_machine.grant_start_execution(function)
+        for path in TRAININGS:
+            http.api.route(requests, paths=[path])

@@ -1,0 +1,33 @@
+"""What is left of a training that has ended: its figures, and the model where that is a version."""
+
+from autotune_platform.apprentice.examples.files import DataFiles
+from autotune_platform.apprentice.students.files import ModelFiles
+from autotune_platform.apprentice.training.progress import TrainingProgress, Under
+from autotune_platform.runtime.parts import part
+
+
+@part
+class TrainingEndings:
+    """Tells whether an execution is over, and deletes what nobody needs any more."""
+
+    progress: TrainingProgress
+    data: DataFiles
+    models: ModelFiles
+
+    def is_over(self, under: Under) -> bool:
+        """Return whether an execution has nothing left to do.
+
+        Of a training that has ended the data set goes, and the model that no version is. Whoever is
+        killed in between leaves that to the next one that looks.
+
+        Raises:
+            UnavailableError: the bucket kept some of it.
+        """
+        if self.progress.at(under) is not None:
+            return False
+        found = self.progress.trainings.get(under.task_id, under.number)
+        if found is None or found.id != under.training_id or found.has_ended:
+            self.data.delete(under.task_id, under.training_id)
+        if found is not None and found.has_ended and found.version is None and found.model:
+            self.models.delete(under.task_id, found.model.name)
+        return True

@@ -1,0 +1,99 @@
+"""The last step: a student that passed is a version, in shadow, once it answers as hosted."""
+
+from autotune.protocol.limits import MAX_APPRENTICE_VERSIONS
+from autotune_platform.apprentice.examples.data_sets import DataSets
+from autotune_platform.apprentice.examples.manifests import TamperedDataSetError
+from autotune_platform.apprentice.local.contract import LocalClients, ServedModel, Unavailable
+from autotune_platform.apprentice.runs.outputs import read_output
+from autotune_platform.apprentice.runs.prompting import local_question
+from autotune_platform.apprentice.training.endings import TrainingEndings
+from autotune_platform.apprentice.training.models import TrainedModel
+from autotune_platform.apprentice.training.progress import Begun, TrainingProgress, Under
+from autotune_platform.apprentice.versions.models import ModelVersion
+from autotune_platform.apprentice.versions.repository import VersionRepository
+from autotune_platform.runtime.errors import UnavailableError
+from autotune_platform.runtime.parts import part
+from autotune_platform.runtime.retry import BUSY
+
+_ATTEMPTS = 8
+_FIRST_ANSWER_MS = 20_000
+"""How long the first answer may take: a function that hosts models starts for it."""
+
+
+@part
+class HostStep:
+    """Makes a version of a trained model."""
+
+    progress: TrainingProgress
+    endings: TrainingEndings
+    data_sets: DataSets
+    versions: VersionRepository
+    clients: LocalClients
+
+    def run(self, under: Under) -> bool:
+        """Host, and return whether the execution is over.
+
+        Raises:
+            UnavailableError: the model does not answer yet, or others keep changing the task.
+        """
+        begun = self.progress.begin(under, "host")
+        if begun is not None:
+            try:
+                self._smoke(begun)
+            except TamperedDataSetError:
+                self.progress.fail(begun.training, "data_refused")
+            else:
+                self._host(begun)
+        return self.endings.is_over(under)
+
+    def _smoke(self, begun: Begun) -> None:
+        """Require an answer that the schema admits, from where callers will have it."""
+        document, manifest = begun.configuration.document, begun.training.manifest
+        assert manifest is not None
+        row = next(iter(self.data_sets.rows(manifest, "holdout")))
+        client = self.clients.client_for(document, _served(begun))
+        answer = client.ask(local_question(document, row.input), timeout_ms=_FIRST_ANSWER_MS)
+        if isinstance(answer, Unavailable):
+            raise UnavailableError(
+                f"the model does not answer: {answer.reason}", retry_after_seconds=5
+            )
+        if read_output(answer.text, document["outputSchema"]) is None:
+            raise UnavailableError("the model answers something else", retry_after_seconds=5)
+
+    def _host(self, begun: Begun) -> None:
+        training, task = begun.training, begun.task
+        model = _model(begun)
+        for _ in BUSY.attempts(_ATTEMPTS):
+            known = self.versions.all_of(task.id)
+            found = next((one for one in known if one.model == model.name), None)
+            if found is None:
+                if len(known) >= MAX_APPRENTICE_VERSIONS:
+                    self.progress.fail(training, "too_many_versions")
+                    return
+                found = ModelVersion(
+                    task_id=task.id,
+                    organization_id=task.organization_id,
+                    number=known[-1].number + 1 if known else 1,
+                    definition_hash=training.definition_hash,
+                    backend="linear",
+                    model=model.name,
+                    digest=model.sha256,
+                    created_at=self.progress.clock.now(),
+                    created_by=training.created_by,
+                )
+                if not self.versions.add(task, found):
+                    continue
+            self.progress.host(training, found.number)
+            return
+        raise UnavailableError("others are changing this task", retry_after_seconds=1)
+
+
+def _model(begun: Begun) -> TrainedModel:
+    model = begun.training.model
+    assert model is not None
+    return model
+
+
+def _served(begun: Begun) -> ServedModel:
+    model = _model(begun)
+    return ServedModel(model=model.name, digest=model.sha256)

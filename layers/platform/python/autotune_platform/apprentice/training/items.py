@@ -1,0 +1,18 @@
+"""How trainings lie in the table ``apprentice``.
+
+``pk=apt_…#trainings``: ``sk=training#000001`` is a training, and ``sk=last`` says which one is
+under way, of which there is one at most, and how many there were.
+"""
+
+TRAINING = "training#"
+LAST = "last"
+
+
+def trainings_of(task_id: str) -> str:
+    """Return the partition of a task's trainings."""
+    return f"{task_id}#trainings"
+
+
+def training_key(number: int) -> str:
+    """Return the sort key of a training; such keys sort as the numbers do."""
+    return f"{TRAINING}{number:06d}"

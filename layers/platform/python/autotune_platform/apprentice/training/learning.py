@@ -1,0 +1,68 @@
+"""The second step: a student learns from the frozen examples."""
+
+import hashlib
+import time
+
+from aws_lambda_powertools import Logger
+
+from autotune_platform.apprentice.examples.data_sets import DataSets
+from autotune_platform.apprentice.examples.manifests import TamperedDataSetError
+from autotune_platform.apprentice.students.artifacts import to_bytes
+from autotune_platform.apprentice.students.errors import UntrainableError
+from autotune_platform.apprentice.students.files import ModelFiles
+from autotune_platform.apprentice.students.linear import train
+from autotune_platform.apprentice.training.endings import TrainingEndings
+from autotune_platform.apprentice.training.models import TrainedModel
+from autotune_platform.apprentice.training.progress import Begun, TrainingProgress, Under
+from autotune_platform.runtime.parts import part
+
+logger = Logger()
+
+
+@part
+class TrainStep:
+    """Trains a linear student."""
+
+    progress: TrainingProgress
+    endings: TrainingEndings
+    data_sets: DataSets
+    files: ModelFiles
+
+    def run(self, under: Under) -> bool:
+        """Train, and return whether the execution is over."""
+        begun = self.progress.begin(under, "train")
+        if begun is not None:
+            try:
+                model = self._trained(begun)
+            except UntrainableError as error:
+                logger.info("untrainable", training_id=begun.training.id, why=str(error))
+                self.progress.fail(begun.training, "untrainable")
+            except TamperedDataSetError:
+                self.progress.fail(begun.training, "data_refused")
+            else:
+                if not self.progress.go_on(begun.training, "validate", model=model):
+                    self._take_back(under, model)
+        return self.endings.is_over(under)
+
+    def _trained(self, begun: Begun) -> TrainedModel:
+        training = begun.training
+        assert training.manifest is not None
+        started = time.monotonic()
+        rows = self.data_sets.rows(training.manifest, "train")
+        content = to_bytes(train((row.input, row.output) for row in rows))
+        sha256 = hashlib.sha256(content).hexdigest()
+        # The training's number is given once, and its bytes may differ by machine.
+        name = f"{training.task_id}-{training.number}-{sha256[:12]}"
+        self.files.put(training.task_id, name, content)
+        return TrainedModel(
+            name=name,
+            sha256=sha256,
+            size_bytes=len(content),
+            seconds=round(time.monotonic() - started, 3),
+        )
+
+    def _take_back(self, under: Under, model: TrainedModel) -> None:
+        """Delete what nobody will know of, unless whoever was first has made the same."""
+        stored = self.progress.trainings.get(under.task_id, under.number)
+        if stored is None or stored.model is None or stored.model.name != model.name:
+            self.files.delete(under.task_id, model.name)

@@ -1,0 +1,71 @@
+"""A training as it is stored."""
+
+from datetime import datetime, timedelta
+
+from autotune.protocol.apprentice_models import TrainingBackend
+from autotune.protocol.apprentice_trainings import (
+    ApprenticeTrainingError,
+    ApprenticeTrainingObjection,
+    ApprenticeTrainingState,
+    ApprenticeTrainingStep,
+    ApprenticeTrainingTest,
+)
+from autotune_platform.apprentice.examples.manifests import Manifest
+from autotune_platform.runtime.frozen_model import FrozenModel
+
+START_WITHIN = timedelta(minutes=5)
+"""So long a step may wait for a function, before its execution counts as lost."""
+
+
+class TrainedModel(FrozenModel):
+    """What came out of a training.
+
+    Attributes:
+        name: no other model ever has it.
+        sha256: of the artifact's bytes, in hexadecimal digits.
+        size_bytes: how many there are.
+        seconds: how long it took to compute.
+    """
+
+    name: str
+    sha256: str
+    size_bytes: int
+    seconds: float
+
+
+class Training(FrozenModel):
+    """One training; see ``autotune.protocol.apprentice_trainings``.
+
+    Attributes:
+        task_name: names are never given to another task while it runs.
+        manifest: of the frozen examples.
+        redrive: how often its execution was lost; executions before the last redrive have no say.
+        due_at: when a step that has not reported by then counts as lost.
+    """
+
+    id: str
+    organization_id: str
+    task_id: str
+    task_name: str
+    number: int
+    state: ApprenticeTrainingState = "running"
+    step: ApprenticeTrainingStep = "freeze"
+    redrive: int = 0
+    backend: TrainingBackend
+    configuration_version: int
+    definition_hash: str
+    manifest: Manifest | None = None
+    model: TrainedModel | None = None
+    test: ApprenticeTrainingTest | None = None
+    objections: tuple[ApprenticeTrainingObjection, ...] = ()
+    error: ApprenticeTrainingError | None = None
+    version: int | None = None
+    created_at: datetime
+    created_by: str
+    due_at: datetime
+    ended_at: datetime | None = None
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing more becomes of it."""
+        return self.state != "running"

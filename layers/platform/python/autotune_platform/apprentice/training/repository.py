@@ -1,0 +1,138 @@
+"""Where trainings are stored; see ``items``."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from itertools import islice
+from typing import Any
+from uuid import uuid4
+
+from autotune_platform.apprentice.configuration.items import model_from, unchanged
+from autotune_platform.apprentice.configuration.models import ApprenticeTask
+from autotune_platform.apprentice.folding.items import DUE_RUNS_INDEX
+from autotune_platform.apprentice.training.items import LAST, TRAINING, training_key, trainings_of
+from autotune_platform.apprentice.training.models import Training
+from autotune_platform.storage.counting import Addition
+from autotune_platform.storage.due_index import OPEN_SHARD
+from autotune_platform.storage.item_format import moment
+from autotune_platform.storage.numbered import numbered_page
+from autotune_platform.storage.table import Table
+
+OPEN_TRAININGS = "trainings"
+"""The partition of the index that has trainings under way: there are few, each for minutes."""
+
+
+class TrainingRepository:
+    """Trainings in the ``apprentice`` table."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def get(self, task_id: str, number: int) -> Training | None:
+        """Return a training."""
+        item = self._table.get(trainings_of(task_id), training_key(number))
+        return model_from(item, Training) if item else None
+
+    def list(
+        self, task_id: str, *, limit: int, next_token: str | None
+    ) -> tuple[Sequence[Training], str | None]:
+        """Return a page of a task's trainings, newest first.
+
+        Raises:
+            InvalidRequestError: ``next_token`` is not from this list.
+        """
+        items, token = numbered_page(
+            self._table,
+            trainings_of(task_id),
+            TRAINING,
+            training_key,
+            limit=limit,
+            next_token=next_token,
+        )
+        return [model_from(item, Training) for item in items], token
+
+    def all_of(self, task_id: str) -> Iterator[Training]:
+        """Yield all trainings of a task, in their order."""
+        for item in self._table.items(trainings_of(task_id), starting=TRAINING):
+            yield model_from(item, Training)
+
+    def last(self, task_id: str) -> tuple[int, int | None]:
+        """Return how many trainings a task had, and the number of the one under way."""
+        item = self._table.get(trainings_of(task_id), LAST) or {}
+        return int(item.get("number", 0)), item.get("running")
+
+    def add(self, task: ApprenticeTask, training: Training) -> bool:
+        """Store a training that begins; return False where the task changed, or another began."""
+        before = training.number - 1
+        last = Addition(
+            table=self._table.name,
+            pk=trainings_of(task.id),
+            sk=LAST,
+            changes={
+                "number": training.number,
+                "running": training.number,
+                "organization_id": task.organization_id,
+            },
+            only_if={"number": before or None, "running": None},
+        )
+        stored = self._addition(training, only_if={"number": None})
+        writes = (unchanged(self._table.name, task), last, stored)
+        return self._table.write_together(writes, token=uuid4().hex) is None
+
+    def change(self, before: Training, after: Training) -> bool:
+        """Store what became of a training; return False where somebody else did meanwhile.
+
+        One that has ended makes room for the next.
+        """
+        is_as_it_was = {"state": before.state, "step": before.step, "redrive": before.redrive}
+        writes = [self._addition(after, only_if=is_as_it_was)]
+        if after.has_ended:
+            writes.append(
+                Addition(
+                    table=self._table.name,
+                    pk=trainings_of(after.task_id),
+                    sk=LAST,
+                    remove=("running",),
+                    changes={"number": after.number},
+                    only_if={"running": after.number},
+                )
+            )
+        return self._table.write_together(writes, token=uuid4().hex) is None
+
+    def due(self, before: datetime, *, limit: int) -> Iterator[Training]:
+        """Yield trainings whose step did not report in time, the longest due first."""
+        found = self._table.items(
+            OPEN_TRAININGS,
+            partition_name=OPEN_SHARD,
+            index=DUE_RUNS_INDEX,
+            below=("due_at", moment(before)),
+        )
+        for item in islice(found, limit):
+            stored = self._table.get(item["pk"], item["sk"])
+            if stored is not None:
+                yield model_from(stored, Training)
+
+    def erase(self, task_id: str) -> None:
+        """Delete all trainings of a task; a repeat goes on with it.
+
+        Raises:
+            UnavailableError: the table kept some.
+        """
+        items = self._table.items(trainings_of(task_id), attributes=("pk", "sk"))
+        self._table.delete_many((item["pk"], item["sk"]) for item in items)
+
+    def _addition(
+        self, training: Training, *, only_if: Mapping[str, int | str | bool | None]
+    ) -> Addition:
+        attributes: dict[str, Any] = training.model_dump(mode="json", exclude_none=True)
+        attributes["due_at"] = moment(training.due_at)
+        is_open = not training.has_ended
+        if is_open:
+            attributes[OPEN_SHARD] = OPEN_TRAININGS
+        return Addition(
+            table=self._table.name,
+            pk=trainings_of(training.task_id),
+            sk=training_key(training.number),
+            changes=attributes,
+            remove=() if is_open else (OPEN_SHARD,),
+            only_if=only_if,
+        )

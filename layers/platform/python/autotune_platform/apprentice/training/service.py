@@ -1,0 +1,137 @@
+"""Starting trainings, and telling what became of them."""
+
+import json
+from collections.abc import Sequence
+
+from autotune.protocol.ids import new_id
+from autotune.protocol.limits import MAX_APPRENTICE_TRAININGS
+from autotune.protocol.problems import LimitProblem
+from autotune_platform.access.models import Caller
+from autotune_platform.apprentice.configuration.models import ApprenticeTask, ConfiguredTask
+from autotune_platform.apprentice.configuration.service import TaskConfigurations
+from autotune_platform.apprentice.training.models import START_WITHIN, Training
+from autotune_platform.apprentice.training.repository import TrainingRepository
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
+from autotune_platform.runtime.errors import (
+    ConflictError,
+    NotFoundError,
+    TooManyEntitiesError,
+    UnavailableError,
+)
+from autotune_platform.runtime.executions import Executions
+from autotune_platform.runtime.parts import part
+from autotune_platform.runtime.retry import BUSY
+
+_ATTEMPTS = 8
+TRAINED_HERE = frozenset({"linear"})
+"""Backends that something trains so far."""
+
+
+def start_execution(executions: Executions, training: Training) -> None:
+    """Start a training's present execution unless it was started; the sweeper tries again."""
+    document = json.dumps(
+        {
+            "task_id": training.task_id,
+            "number": training.number,
+            "training_id": training.id,
+            "redrive": training.redrive,
+        }
+    )
+    executions.try_start(f"{training.id}-{training.redrive}", document)
+
+
+@part
+class Trainings:
+    """Starts trainings of a task, one at a time."""
+
+    tasks: TaskConfigurations
+    repository: TrainingRepository
+    executions: Executions
+    clock: Clock = SYSTEM_CLOCK
+
+    def start(self, caller: Caller, name: str) -> Training:
+        """Begin a training under the task's present definition.
+
+        Raises:
+            NotFoundError: there is no such task.
+            ConflictError: its configuration trains nothing that is trained here, its evaluator is a
+                grader, or a training is under way.
+            TooManyEntitiesError: the task had as many trainings as it may.
+            UnavailableError: others keep changing the task.
+        """
+        for _ in BUSY.attempts(_ATTEMPTS):
+            configured = self.tasks.get(caller, name)
+            _require_trainable(configured)
+            number, running = self.repository.last(configured.task.id)
+            if running is not None:
+                raise ConflictError(f"training {running} of {name} is under way; wait for its end")
+            if number >= MAX_APPRENTICE_TRAININGS:
+                raise _too_many(name)
+            training = self._next(caller, configured, number + 1)
+            if self.repository.add(configured.task, training):
+                start_execution(self.executions, training)
+                return training
+        raise UnavailableError("others are changing this task", retry_after_seconds=1)
+
+    def get(self, caller: Caller, name: str, number: int) -> Training:
+        """Return one training.
+
+        Raises:
+            NotFoundError: there is no such task, or no such training.
+        """
+        task = self.tasks.require(caller, name)
+        found = self.repository.get(task.id, number)
+        if found is None:
+            raise NotFoundError(f"task {name} has no training {number}")
+        return found
+
+    def list(
+        self, caller: Caller, name: str, *, limit: int, next_token: str | None
+    ) -> tuple[Sequence[Training], str | None]:
+        """Return a page of a task's trainings, newest first.
+
+        Raises:
+            NotFoundError: there is no such task.
+            InvalidRequestError: ``next_token`` is not from this list.
+        """
+        task: ApprenticeTask = self.tasks.require(caller, name)
+        return self.repository.list(task.id, limit=limit, next_token=next_token)
+
+    def _next(self, caller: Caller, configured: ConfiguredTask, number: int) -> Training:
+        task, now = configured.task, self.clock.now()
+        return Training(
+            id=new_id("trn"),
+            organization_id=task.organization_id,
+            task_id=task.id,
+            task_name=task.name,
+            number=number,
+            backend=configured.configuration.document["training"]["backend"],
+            configuration_version=task.version,
+            definition_hash=task.definition_hash,
+            created_at=now,
+            created_by=caller.principal_id,
+            due_at=now + START_WITHIN,
+        )
+
+
+def _require_trainable(configured: ConfiguredTask) -> None:
+    document, name = configured.configuration.document, configured.task.name
+    training = document["training"]
+    if training is None:
+        raise ConflictError(f"the configuration of {name} has no training")
+    if training["backend"] not in TRAINED_HERE:
+        known = ", ".join(sorted(TRAINED_HERE))
+        raise ConflictError(f"training.backend is {training['backend']}; trained here: {known}")
+    if document["evaluator"]["type"] == "custom":
+        raise ConflictError(
+            "evaluator.type is custom: models are judged on held-out examples by structured_match "
+            "or exact_match"
+        )
+
+
+def _too_many(name: str) -> TooManyEntitiesError:
+    most = MAX_APPRENTICE_TRAININGS
+    return TooManyEntitiesError(
+        f"task {name} had {most} trainings of its small model; make another task",
+        limit=LimitProblem(name="trainings", maximum=most, unit="trainings", actual=most),
+    )

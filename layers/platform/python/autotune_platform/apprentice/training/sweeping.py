@@ -1,0 +1,48 @@
+"""Trainings whose execution was lost: each is begun anew where it was, some times."""
+
+from collections.abc import Callable
+
+from aws_lambda_powertools import Logger
+
+from autotune_platform.apprentice.training.models import START_WITHIN, Training
+from autotune_platform.apprentice.training.progress import TrainingProgress, Under
+from autotune_platform.apprentice.training.service import start_execution
+from autotune_platform.runtime.executions import Executions
+from autotune_platform.runtime.parts import part
+
+logger = Logger()
+
+MOST_REDRIVES = 6
+"""Each waits twice as long as the one before: five hours in all."""
+_MOST = 500
+
+
+@part
+class TrainingSweeping:
+    """Looks after trainings that did not report."""
+
+    progress: TrainingProgress
+    executions: Executions
+
+    def sweep(self, *, has_time: Callable[[], bool]) -> int:
+        """Redrive what is overdue; return how many there were."""
+        now, looked = self.progress.clock.now(), 0
+        for training in self.progress.trainings.due(now, limit=_MOST):
+            if not has_time():
+                break
+            looked += 1
+            if training.redrive >= MOST_REDRIVES:
+                self.progress.give_up(
+                    Under(training.task_id, training.number, training.id, training.redrive)
+                )
+                continue
+            self._redrive(training)
+        return looked
+
+    def _redrive(self, training: Training) -> None:
+        redrive = training.redrive + 1
+        due_at = self.progress.clock.now() + START_WITHIN * 2**redrive
+        again = training.model_copy(update={"redrive": redrive, "due_at": due_at})
+        if self.progress.trainings.change(training, again):
+            logger.warning("training redriven", training_id=training.id, redrive=redrive)
+            start_execution(self.executions, again)

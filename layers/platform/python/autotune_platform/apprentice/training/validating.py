@@ -1,0 +1,154 @@
+"""The third step: what the student answers to examples that it never saw."""
+
+import json
+import math
+import time
+from collections.abc import Mapping
+from typing import Any, Final
+
+from autotune.protocol.apprentice_trainings import (
+    ApprenticeTrainingComparison,
+    ApprenticeTrainingObjection,
+    ApprenticeTrainingTest,
+)
+from autotune_platform.apprentice.examples.data_sets import DataSets
+from autotune_platform.apprentice.examples.manifests import Row, TamperedDataSetError
+from autotune_platform.apprentice.runs.outputs import read_output
+from autotune_platform.apprentice.runs.scoring import score_of
+from autotune_platform.apprentice.standing import Standings
+from autotune_platform.apprentice.students.artifacts import from_bytes
+from autotune_platform.apprentice.students.errors import BadArtifactError
+from autotune_platform.apprentice.students.files import ModelFiles, TamperedArtifactError
+from autotune_platform.apprentice.students.linear import LinearModel
+from autotune_platform.apprentice.training.bars import bar_of
+from autotune_platform.apprentice.training.endings import TrainingEndings
+from autotune_platform.apprentice.training.freezing import attempt_of
+from autotune_platform.apprentice.training.progress import Begun, TrainingProgress, Under
+from autotune_platform.apprentice.validation.judging import (
+    Bar,
+    HeldOutAnswer,
+    Judgement,
+    Objection,
+    judge,
+)
+from autotune_platform.runtime.parts import part
+
+_SAID: Final[Mapping[Objection, ApprenticeTrainingObjection]] = {
+    Objection.TOO_FEW: "too_few_examples",
+    Objection.AGREEMENT: "agreement",
+    Objection.WORSE: "worse_than_before",
+    Objection.INVALID: "invalid_outputs",
+    Objection.SLOW: "too_slow",
+}
+_MOST_EVIDENCE = 1e12
+"""What speaks for a model may be more than a float holds; nobody needs more than this."""
+
+
+@part
+class ValidateStep:
+    """Judges a linear student."""
+
+    progress: TrainingProgress
+    endings: TrainingEndings
+    data_sets: DataSets
+    files: ModelFiles
+    standings: Standings
+
+    def run(self, under: Under) -> bool:
+        """Judge, and return whether the execution is over.
+
+        Raises:
+            UnavailableError: a store is busy.
+        """
+        begun = self.progress.begin(under, "validate")
+        if begun is not None:
+            try:
+                self._judge(begun)
+            except (BadArtifactError, TamperedArtifactError):
+                self.progress.fail(begun.training, "artifact_refused")
+            except TamperedDataSetError:
+                self.progress.fail(begun.training, "data_refused")
+        return self.endings.is_over(under)
+
+    def _judge(self, begun: Begun) -> None:
+        training, document = begun.training, begun.configuration.document
+        assert training.model is not None
+        assert training.manifest is not None
+        student = self._student(training.task_id, training.model.name, training.model.sha256)
+        number, before = self._serving(begun)
+        attempt = attempt_of(training, self.progress.trainings.all_of(training.task_id))
+        bar = bar_of(document, attempt=attempt)
+        rows = self.data_sets.rows(training.manifest, "holdout")
+        found = judge([_answer(row, student, before, document) for row in rows], bar)
+        test = _on_wire(found, bar, attempt, number)
+        if found.has_passed:
+            self.progress.go_on(training, "host", test=test)
+        else:
+            self.progress.discard(training, *(_SAID[one] for one in found.objections), test=test)
+
+    def _student(self, task_id: str, name: str, sha256: str) -> LinearModel:
+        return from_bytes(self.files.get(task_id, name, sha256=sha256))
+
+    def _serving(self, begun: Begun) -> tuple[int | None, LinearModel | None]:
+        """Return the version that serves now, where it is a linear one."""
+        standing = self.standings.read(begun.task.organization_id, begun.task.name)
+        number = standing.derived.serving
+        if number is None:
+            return None, None
+        served = standing.served[number]
+        if standing.versions[number].known.backend != "linear" or served.digest is None:
+            return None, None
+        return number, self._student(begun.task.id, served.model, served.digest)
+
+
+def _answer(
+    row: Row, student: LinearModel, before: LinearModel | None, document: Mapping[str, Any]
+) -> HeldOutAnswer:
+    truth = json.dumps(row.output, separators=(",", ":"), ensure_ascii=False)
+    started = time.perf_counter()
+    text, _ = student.answer(row.input)
+    milliseconds = math.ceil((time.perf_counter() - started) * 1_000)
+    return HeldOutAnswer(
+        group=row.group,
+        propensity=row.propensity or 1.0,
+        score=score_of(document, text, truth) or 0.0,
+        before=None if before is None else score_of(document, before.answer(row.input)[0], truth),
+        is_valid=read_output(text, document["outputSchema"]) is not None,
+        milliseconds=milliseconds,
+    )
+
+
+def _on_wire(
+    found: Judgement, bar: Bar, attempt: int, number: int | None
+) -> ApprenticeTrainingTest:
+    agreement, compared = found.agreement, found.comparison
+    comparison = None
+    if compared is not None and number is not None:
+        comparison = ApprenticeTrainingComparison(
+            version=number,
+            groups=compared.inputs,
+            mean_difference=compared.mean,
+            differing=compared.differing,
+            margin=compared.margin,
+            is_no_worse=compared.is_no_worse,
+            power=compared.power,
+            groups_for_power=compared.inputs_for_power,
+        )
+    return ApprenticeTrainingTest(
+        attempt=attempt,
+        examples=found.examples,
+        groups=found.groups,
+        fewest_groups=found.fewest_groups,
+        threshold=bar.rules.graduation,
+        mean=None if agreement is None else agreement.mean,
+        bound=None if agreement is None else agreement.bound,
+        evidence=(
+            None
+            if agreement is None
+            else math.exp(min(agreement.log_wealth, math.log(_MOST_EVIDENCE)))
+        ),
+        evidence_needed=bar.level,
+        valid=found.valid,
+        slow_ms=found.slow_ms,
+        comparison=comparison,
+    )

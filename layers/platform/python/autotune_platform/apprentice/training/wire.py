@@ -1,0 +1,36 @@
+"""Trainings as callers see them."""
+
+from autotune.protocol import apprentice_trainings as wire
+from autotune_platform.apprentice.training.models import Training
+
+_NOT_SHOWN = {
+    "organization_id",
+    "task_id",
+    "task_name",
+    "redrive",
+    "due_at",
+    "manifest",
+    "model",
+}
+
+
+def training_on_wire(training: Training) -> wire.ApprenticeTraining:
+    """Return a training."""
+    manifest, model = training.manifest, training.model
+    data = trained = None
+    if manifest is not None:
+        data = wire.ApprenticeTrainingData(
+            train=manifest.train.rows,
+            holdout=manifest.held_out.rows,
+            train_sha256=manifest.train.sha256,
+            holdout_sha256=manifest.held_out.sha256,
+        )
+    if model is not None:
+        trained = wire.ApprenticeTrainedModel(
+            name=model.name,
+            sha256=model.sha256,
+            size_bytes=model.size_bytes,
+            seconds=model.seconds,
+        )
+    shown = training.model_dump(exclude=_NOT_SHOWN)
+    return wire.ApprenticeTraining.model_validate({**shown, "data": data, "model": trained})

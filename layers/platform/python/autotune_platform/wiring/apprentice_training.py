@@ -1,0 +1,125 @@
+"""Parts that train small models: what begins trainings, their steps, and what finds lost ones."""
+
+from functools import cached_property
+
+from autotune_platform.apprentice.configuration.repository import TaskRepository
+from autotune_platform.apprentice.examples.data_sets import DataSets
+from autotune_platform.apprentice.examples.files import DataFiles
+from autotune_platform.apprentice.examples.splits import SplitRepository
+from autotune_platform.apprentice.examples.texts import ExampleContents
+from autotune_platform.apprentice.runs.repository import RunRepository
+from autotune_platform.apprentice.students.files import ModelFiles
+from autotune_platform.apprentice.training.endings import TrainingEndings
+from autotune_platform.apprentice.training.freezing import FreezeStep
+from autotune_platform.apprentice.training.hosting import HostStep
+from autotune_platform.apprentice.training.progress import TrainingProgress
+from autotune_platform.apprentice.training.repository import TrainingRepository
+from autotune_platform.apprentice.training.service import Trainings
+from autotune_platform.apprentice.training.sweeping import TrainingSweeping
+from autotune_platform.apprentice.versions.repository import VersionRepository
+from autotune_platform.ledger.row_answers import RowAnswers
+from autotune_platform.runtime import clients
+from autotune_platform.runtime.environment import (
+    TrainingApiEnvironment,
+    TrainingEnvironment,
+    TrainingSweepEnvironment,
+)
+from autotune_platform.runtime.executions import Executions
+from autotune_platform.storage.table import Table
+from autotune_platform.wiring.access import ApiParts
+from autotune_platform.wiring.apprentice import ApprenticeParts, LocalModelParts
+from autotune_platform.wiring.ledger import LedgerParts
+
+
+class TrainingApiParts(ApiParts, ApprenticeParts):
+    """What begins trainings, and shows them."""
+
+    environment: TrainingApiEnvironment
+
+    @cached_property
+    def trainings(self) -> Trainings:
+        return Trainings(
+            tasks=self.apprentice_tasks,
+            repository=self.training_repository,
+            executions=_executions(self.environment.train_student_arn),
+        )
+
+
+class TrainingParts(LedgerParts, LocalModelParts):
+    """What all steps need; those that compute have ``wiring.apprentice_learning``."""
+
+    environment: TrainingEnvironment
+
+    @cached_property
+    def task_repository(self) -> TaskRepository:
+        return TaskRepository(self.apprentice_table)
+
+    @cached_property
+    def training_progress(self) -> TrainingProgress:
+        return TrainingProgress(trainings=self.training_repository, tasks=self.task_repository)
+
+    @cached_property
+    def data_files(self) -> DataFiles:
+        return DataFiles(bucket=self.environment.apprentice_bucket, s3=clients.s3())
+
+    @cached_property
+    def model_files(self) -> ModelFiles:
+        return ModelFiles(bucket=self.environment.apprentice_bucket, s3=clients.s3())
+
+    @cached_property
+    def training_endings(self) -> TrainingEndings:
+        return TrainingEndings(
+            progress=self.training_progress, data=self.data_files, models=self.model_files
+        )
+
+    @cached_property
+    def data_sets(self) -> DataSets:
+        return DataSets(
+            examples=self.examples,
+            splits=SplitRepository(self.apprentice_table),
+            contents=ExampleContents(
+                examples=self.examples,
+                runs=RunRepository(self.apprentice_table),
+                answers=RowAnswers(rows=self.llm_rows, texts=self.row_texts),
+            ),
+            files=self.data_files,
+        )
+
+    @cached_property
+    def freeze_step(self) -> FreezeStep:
+        return FreezeStep(
+            progress=self.training_progress,
+            endings=self.training_endings,
+            data_sets=self.data_sets,
+        )
+
+    @cached_property
+    def host_step(self) -> HostStep:
+        return HostStep(
+            progress=self.training_progress,
+            endings=self.training_endings,
+            data_sets=self.data_sets,
+            versions=VersionRepository(self.apprentice_table),
+            clients=self.local_clients,
+        )
+
+
+class TrainingSweepParts:
+    """What finds trainings whose execution was lost."""
+
+    def __init__(self, environment: TrainingSweepEnvironment) -> None:
+        self.environment = environment
+
+    @cached_property
+    def training_sweeping(self) -> TrainingSweeping:
+        table = Table(self.environment.apprentice_table, clients.dynamodb())
+        return TrainingSweeping(
+            progress=TrainingProgress(
+                trainings=TrainingRepository(table), tasks=TaskRepository(table)
+            ),
+            executions=_executions(self.environment.train_student_arn),
+        )
+
+
+def _executions(state_machine_arn: str) -> Executions:
+    return Executions(state_machine_arn=state_machine_arn, stepfunctions=clients.stepfunctions())

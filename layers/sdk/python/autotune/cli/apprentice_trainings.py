@@ -1,0 +1,128 @@
+"""``autotune apprentice train`` and ``trainings``: how versions of a small model come to be."""
+
+from typing import Annotated
+
+import typer
+
+from autotune.cli import exit_codes
+from autotune.cli.invocation import Columns, Invocation, note, page_size, stop
+from autotune.client.errors import WaitTimeoutError
+from autotune.protocol.apprentice_trainings import ApprenticeTraining
+from autotune.protocol.limits import MAX_APPRENTICE_TRAININGS
+
+Task = Annotated[str, typer.Argument(metavar="TASK", help="Name of the task.")]
+
+_COLUMNS: Columns[ApprenticeTraining] = {
+    "TRAINING": lambda one: one.number,
+    "STATE": lambda one: one.state,
+    "STEP": lambda one: one.step,
+    "EXAMPLES": lambda one: one.data.train if one.data else "",
+    "HELD OUT": lambda one: one.data.holdout if one.data else "",
+    "MEAN": lambda one: _share(one.test.mean if one.test else None),
+    "BOUND": lambda one: _share(one.test.bound if one.test else None),
+    "VERSION": lambda one: one.version or "",
+    "WHY": lambda one: _why(one),
+    "BEGAN": lambda one: f"{one.created_at:%Y-%m-%d %H:%M}",
+}
+
+
+def train(
+    invocation: Invocation,
+    task: Task,
+    *,
+    wait: Annotated[
+        bool, typer.Option("--wait/--no-wait", help="Wait until the training has ended.")
+    ] = True,
+    timeout: Annotated[
+        float | None,
+        typer.Option(
+            min=0, metavar="SECONDS", help="Stop waiting so long after; the training goes on."
+        ),
+    ] = None,
+) -> None:
+    """Train a task's small model from its examples: what shows enough becomes a version in shadow.
+
+    The exit status is 1 where no version came of it.
+    """
+    trainings_ = invocation.client.apprentice.trainings
+    training = trainings_.start(task)
+    if not wait:
+        show(invocation, training)
+        return
+    note(f"training {training.number} of {task}")
+    try:
+        training = trainings_.wait_for(task, training.number, timeout=timeout)
+    except WaitTimeoutError as error:
+        note(f"it goes on: `autotune apprentice trainings {task} {training.number}`")
+        stop(str(error), exit_codes.INCOMPLETE)
+    show(invocation, training)
+    if training.state != "hosted":
+        raise typer.Exit(exit_codes.INCOMPLETE)
+
+
+def trainings(
+    invocation: Invocation,
+    task: Task,
+    number: Annotated[
+        int | None,
+        typer.Argument(
+            metavar="TRAINING", min=1, max=MAX_APPRENTICE_TRAININGS, help="One of them."
+        ),
+    ] = None,
+    *,
+    limit: Annotated[int, typer.Option(min=1, help="At most so many.")] = 50,
+) -> None:
+    """List a task's trainings, newest first, or show one with its data and its test."""
+    found = invocation.client.apprentice.trainings
+    if number is None:
+        invocation.show_all(found.list(task, page_size=page_size(limit)), _COLUMNS, limit)
+    else:
+        show(invocation, found.get(task, number))
+
+
+def show(invocation: Invocation, training: ApprenticeTraining) -> None:
+    """Print a training."""
+    if invocation.as_json:
+        invocation.show_json(training)
+        return
+    shown: dict[str, object] = {
+        "training": training.number,
+        "state": training.state,
+        "step": training.step,
+        "why": _why(training),
+        "version": training.version,
+    }
+    if training.data is not None:
+        shown |= {"examples": training.data.train, "heldOut": training.data.holdout}
+    if training.model is not None:
+        shown |= {"model": training.model.name, "seconds": training.model.seconds}
+    test = training.test
+    if test is not None:
+        shown |= {
+            "attempt": test.attempt,
+            "groups": f"{test.groups} (at least {test.fewest_groups})",
+            "mean": _share(test.mean),
+            "bound": f"{_share(test.bound)} (above {test.threshold:.3f})",
+            "valid": f"{test.valid:.1%}",
+            "slowMs": test.slow_ms,
+        }
+        compared = test.comparison
+        if compared is not None:
+            shown["compared"] = (
+                f"with version {compared.version}: {compared.mean_difference:+.3f}, "
+                f"{'no worse' if compared.is_no_worse else 'not shown to be as good'} "
+                f"by {compared.margin}"
+            )
+            if compared.power is not None:
+                shown["power"] = (
+                    f"{compared.power:.0%} (80 % takes {compared.groups_for_power} groups)"
+                )
+    invocation.show_fields(shown)
+
+
+def _why(training: ApprenticeTraining) -> str:
+    return training.error or " ".join(training.objections)
+
+
+def _share(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"

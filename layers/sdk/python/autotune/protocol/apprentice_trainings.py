@@ -1,0 +1,165 @@
+"""Trainings of a task's small model on the wire: from frozen examples to a version, or nothing."""
+
+from typing import Literal
+
+from autotune.protocol.apprentice_models import TrainingBackend
+from autotune.protocol.types import ResponseModel, Timestamp
+
+ApprenticeTrainingState = Literal["running", "hosted", "discarded", "failed"]
+"""``hosted`` made a version, which is in shadow from then on; ``discarded`` made a model that did
+not show enough; ``failed`` made none. All but ``running`` are for good."""
+
+ApprenticeTrainingStep = Literal["freeze", "train", "validate", "host"]
+
+ApprenticeTrainingObjection = Literal[
+    "too_few_examples",
+    "agreement",
+    "worse_than_before",
+    "invalid_outputs",
+    "too_slow",
+]
+"""What speaks against a model on the hold-out."""
+
+ApprenticeTrainingError = Literal[
+    "untrainable",
+    "data_refused",
+    "artifact_refused",
+    "task_changed",
+    "too_many_versions",
+    "platform_error",
+]
+"""Why there is no version: outputs are no choice among few; data or artifact are not what they
+were; the task was deleted or has another definition; it has as many versions as it may; or the
+platform could not go on."""
+
+
+class ApprenticeTrainingData(ResponseModel):
+    """The examples that were frozen for a training.
+
+    Attributes:
+        train: how many it learned from.
+        holdout: how many it never saw; they judge it.
+        train_sha256: of the bytes that it was trained on, in hexadecimal digits.
+        holdout_sha256: of those that judge it.
+    """
+
+    train: int
+    holdout: int
+    train_sha256: str
+    holdout_sha256: str
+
+
+class ApprenticeTrainedModel(ResponseModel):
+    """What came out.
+
+    Attributes:
+        name: by which it is hosted; no other model ever has it.
+        sha256: of the artifact's bytes, in hexadecimal digits.
+        size_bytes: how many there are.
+        seconds: how long it took to compute, in seconds.
+    """
+
+    name: str
+    sha256: str
+    size_bytes: int
+    seconds: float
+
+
+class ApprenticeTrainingComparison(ResponseModel):
+    """The model against the version that served meanwhile, on the same inputs.
+
+    Attributes:
+        version: the one that served.
+        groups: how many groups of inputs both answered.
+        mean_difference: of agreement, -1 to 1; above 0 the new one is better.
+        differing: share of groups on which the two differ.
+        margin: how much worse may be overlooked.
+        is_no_worse: whether it is shown to be no worse than that.
+        power: how probable it was to be shown of two equal models that differ as much; None where
+            they never differ.
+        groups_for_power: how many groups make that 80 %; None alike.
+    """
+
+    version: int
+    groups: int
+    mean_difference: float
+    differing: float
+    margin: float
+    is_no_worse: bool
+    power: float | None = None
+    groups_for_power: int | None = None
+
+
+class ApprenticeTrainingTest(ResponseModel):
+    """What the hold-out says.
+
+    Attributes:
+        attempt: the how many-th model it is that was judged under its definition: each has to show
+            more than the one before.
+        examples: how many were held out.
+        groups: of how many groups of inputs; each counts once.
+        fewest_groups: how many it takes at least, were all answers right.
+        threshold: mean agreement that it has to be above.
+        mean: its mean agreement; None without examples.
+        bound: what its mean agreement is above, with the confidence of the test; None alike.
+        evidence: how much speaks for it (U); None alike.
+        evidence_needed: what that has to reach.
+        valid: share of outputs that the schema admits.
+        slow_ms: 95 % of its answers took at most so long, in milliseconds.
+        comparison: with the version that served; None where none did.
+    """
+
+    attempt: int
+    examples: int
+    groups: int
+    fewest_groups: int
+    threshold: float
+    mean: float | None = None
+    bound: float | None = None
+    evidence: float | None = None
+    evidence_needed: float
+    valid: float
+    slow_ms: int
+    comparison: ApprenticeTrainingComparison | None = None
+
+
+class ApprenticeTraining(ResponseModel):
+    """One training of a task's small model.
+
+    Attributes:
+        number: later ones have higher numbers.
+        step: what it is at, or ended at.
+        version: the one that came of it, once it is hosted.
+        objections: why it was discarded.
+        error: why it failed.
+    """
+
+    id: str
+    number: int
+    state: ApprenticeTrainingState
+    step: ApprenticeTrainingStep
+    backend: TrainingBackend
+    configuration_version: int
+    definition_hash: str
+    data: ApprenticeTrainingData | None = None
+    model: ApprenticeTrainedModel | None = None
+    test: ApprenticeTrainingTest | None = None
+    objections: list[ApprenticeTrainingObjection] = []
+    error: ApprenticeTrainingError | None = None
+    version: int | None = None
+    created_at: Timestamp
+    created_by: str
+    ended_at: Timestamp | None = None
+
+
+class ApprenticeTrainingResponse(ResponseModel):
+    """One training."""
+
+    training: ApprenticeTraining
+
+
+class ApprenticeTrainingList(ResponseModel):
+    """A page of a task's trainings, newest first."""
+
+    trainings: list[ApprenticeTraining]
+    next_token: str | None = None
