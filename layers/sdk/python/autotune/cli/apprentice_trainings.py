@@ -12,6 +12,15 @@ from autotune.protocol.limits import MAX_APPRENTICE_TRAININGS
 
 Task = Annotated[str, typer.Argument(metavar="TASK", help="Name of the task.")]
 
+
+def _why(training: ApprenticeTraining) -> str:
+    return training.error or " ".join(training.objections)
+
+
+def _share(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"
+
+
 _COLUMNS: Columns[ApprenticeTraining] = {
     "TRAINING": lambda one: one.number,
     "STATE": lambda one: one.state,
@@ -21,7 +30,7 @@ _COLUMNS: Columns[ApprenticeTraining] = {
     "MEAN": lambda one: _share(one.test.mean if one.test else None),
     "BOUND": lambda one: _share(one.test.bound if one.test else None),
     "VERSION": lambda one: one.version or "",
-    "WHY": lambda one: _why(one),
+    "WHY": _why,
     "BEGAN": lambda one: f"{one.created_at:%Y-%m-%d %H:%M}",
 }
 
@@ -118,11 +127,3 @@ def show(invocation: Invocation, training: ApprenticeTraining) -> None:
                     f"{compared.power:.0%} (80 % takes {compared.groups_for_power} groups)"
                 )
     invocation.show_fields(shown)
-
-
-def _why(training: ApprenticeTraining) -> str:
-    return training.error or " ".join(training.objections)
-
-
-def _share(value: float | None) -> str:
-    return "" if value is None else f"{value:.3f}"
