@@ -9,6 +9,10 @@ ApprenticeTrainingState = Literal["running", "hosted", "discarded", "failed"]
 """``hosted`` made a version, which is in shadow from then on; ``discarded`` made a model that did
 not show enough; ``failed`` made none. All but ``running`` are for good."""
 
+ApprenticeTrainingCause = Literal["request", "examples", "emergency"]
+"""Why one began: somebody asked for it; there were examples enough; or a version raised an
+emergency, and there was a new batch of examples."""
+
 ApprenticeTrainingStep = Literal["freeze", "train", "validate", "host"]
 
 ApprenticeTrainingObjection = Literal[
@@ -129,6 +133,7 @@ class ApprenticeTraining(ResponseModel):
     Attributes:
         number: later ones have higher numbers.
         step: what it is at, or ended at.
+        examples: how many there were of its definition when it began.
         version: the one that came of it, once it is hosted.
         objections: why it was discarded.
         error: why it failed.
@@ -138,6 +143,8 @@ class ApprenticeTraining(ResponseModel):
     number: int
     state: ApprenticeTrainingState
     step: ApprenticeTrainingStep
+    cause: ApprenticeTrainingCause
+    examples: int
     backend: TrainingBackend
     configuration_version: int
     definition_hash: str
