@@ -9,7 +9,7 @@ from autotune_platform.apprentice.training.repository import TrainingRepository
 from tests.support.apprentice_folding import Apprentice
 from tests.support.executions import inputs_of
 from tests.support.killing import Killed, Killer
-from tests.support.lambdas import LambdaContext, forget_processes, handler
+from tests.support.lambdas import LambdaContext, handler
 
 PHASE_1 = {"phase": 1, "local": None, "is_drawn": False, "sampling_rate": None}
 TASK = "/api/v1/apprentice/tasks/intents"
@@ -28,7 +28,6 @@ class Growing(Apprentice):
         self.follow()
 
     def sweep(self):
-        forget_processes()
         done = handler("functions.apprentice.sweep_trainings")({}, LambdaContext(60))
         return done["began"]
 
@@ -166,7 +165,7 @@ def test_whoever_is_killed_leaves_it_to_the_next_and_one_training_begins(task):
     task.learn(60)
     killer = Killer()
     for calls in range(40):
-        killer.kill("after-call", after=calls)
+        killer.kill("before-call", after=calls)
         try:
             task.sweep()
         except Killed:
