@@ -59,6 +59,11 @@ def test_trainings_are_listed_with_their_test_and_why_no_version_came(console, t
     )
     assert hosted == ["2", "hosted", "1,620", "180", "96.5%", "93.1%", "812 / 40", "version 1"]
     assert lacking[-1] == "too few examples: 31 of 50 to learn from, 4 of 22 held out"
+    status = get(console, f"{TASK}/status")["status"]
+    needed = status["nextTraining"]["examplesNeeded"]
+    expect(page.locator(".note").last).to_have_text(
+        f"The next one begins by itself at {needed:,} examples; there are {status['examples']}."
+    )
     train = page.get_by_role("button", name="Train now", exact=True)
     expect(train).to_be_disabled()
     expect(train).to_have_accessible_description(

@@ -85,6 +85,8 @@ class _Stored:
             task_id=task.id,
             task_name=task.name,
             number=self._number,
+            cause="request" if self._number == 1 else "examples",
+            examples=1_800 if self._number > 1 else 35,
             backend="linear",
             configuration_version=task.version,
             definition_hash=task.definition_hash,
@@ -92,7 +94,7 @@ class _Stored:
             created_by="key_x",
             due_at=now + timedelta(hours=1),
         )
-        assert self._repository.add(task, training)
+        assert self._repository.add(task, training, emergency=0)
         changed = training.model_copy(update=fields)
         assert not fields or self._repository.change(training, changed)
         return changed

@@ -5,7 +5,7 @@ import { Badge } from "../../components/badge.js";
 import { Facts, FactsToCome } from "../../components/page.js";
 import { Time } from "../../components/time.js";
 import { Trouble } from "../../components/trouble.js";
-import { count } from "../../format.js";
+import { count, words } from "../../format.js";
 import { html } from "../../preact.js";
 import { link } from "../../router.js";
 import { TaskPage } from "./frame.js";
@@ -13,6 +13,7 @@ import { Trained } from "./trained.js";
 import { TRAINED, whatCame } from "./training-words.js";
 
 const LIVE_SECONDS = 3;
+const CAUSES = { request: "somebody asked for it", examples: "there were examples enough", emergency: "a version raised an emergency" };
 const untilItEnds = ({ training }) => (training.state === "running" ? LIVE_SECONDS : undefined);
 
 export function Training({ name, id }) {
@@ -30,12 +31,13 @@ export function Training({ name, id }) {
 }
 
 function Outcome({ name, training }) {
-  const { state, version, configurationVersion, backend, createdAt, createdBy, endedAt } = training;
+  const { state, version, cause, examples, configurationVersion, backend, createdAt, createdBy, endedAt } = training;
   return html`
     <${Facts} facts=${[
       ["State", html`<${Badge} tone=${TRAINED[state]}>${state}<//>`],
       [state === "running" ? "Now" : "Why", whatCame(training)],
       ["Version", version !== null && html`<a href=${link(["apprentice", name, "versions", String(version)])}>version ${count(version)}</a>`],
+      ["Why it began", `${CAUSES[cause] ?? words(cause)}; there were ${count(examples)} examples`],
       ["Backend", backend],
       ["Configuration", html`<a href=${link(["apprentice", name, "configuration"], { shown: configurationVersion })}>version ${count(configurationVersion)}</a>`],
       ["Began", html`<${Time} at=${createdAt} />`],

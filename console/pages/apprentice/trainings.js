@@ -30,9 +30,11 @@ function List({ name, query }) {
   const of = `apprentice/tasks/${encodeURIComponent(name)}`;
   const path = ["apprentice", name, "trainings"];
   const task = useApi(of);
+  const status = useApi(`${of}/status`);
   const { data, problem, again } = useApi(`${of}/trainings`, { limit: 20, nextToken: query.token }, { every: whileOneRuns });
   const [isAsked, setAsked] = useState(false);
-  const isThere = task.data !== null && data !== null;
+  const isThere = task.data !== null && status.data !== null && data !== null;
+  const unknown = task.problem ?? status.problem;
   const reason = isThere ? whyNot(task.data.task, data.trainings) : null;
   const isTrained = task.data?.task.configuration.training != null;
   const columns = [
@@ -49,11 +51,12 @@ function List({ name, query }) {
   return html`
     <${TaskPage} name=${name} open="Trainings" about=${ABOUT}
       actions=${isThere ? html`<button type="button" class="primary" disabled=${reason !== null} aria-describedby=${reason === null ? undefined : REASON} onClick=${() => setAsked(true)}>Train now</button>` : null}>
-      <${Trouble} problem=${task.problem} again=${task.again} />
+      <${Trouble} problem=${unknown} again=${task.problem ? task.again : status.again} />
       ${problem && html`<${Trouble} problem=${problem} again=${again} />`}
-      ${!isThere && !task.problem && !problem && html`<${FactsToCome} />`}
+      ${!isThere && !unknown && !problem && html`<${FactsToCome} />`}
       ${isThere && html`
         ${reason !== null && html`<p class="note" id=${REASON}>${reason}</p>`}
+        ${isTrained && html`<p class="note">${nextOne(status.data.status)}</p>`}
         <${Table} label="Trainings" columns=${columns} rows=${data.trainings} id=${({ number }) => number} href=${({ number }) => link([...path, String(number)])}
           empty=${html`
             <${Empty} title="No trainings" command=${isTrained ? `autotune apprentice train ${name}` : `autotune apprentice versions register ${name} MODEL`}>
@@ -63,6 +66,13 @@ function List({ name, query }) {
       ${isAsked && html`<${TrainNow} name=${name} onClose=${() => setAsked(false)} onDone=${({ number }) => go([...path, String(number)])} />`}
     <//>
   `;
+}
+
+// When one begins by itself.
+function nextOne({ examples, nextTraining }) {
+  if (!nextTraining) return `There are ${count(examples)} examples; none begins by itself.`;
+  const since = nextTraining.cause === "emergency" ? ", since a version raised an emergency" : "";
+  return `The next one begins by itself at ${count(nextTraining.examplesNeeded)} examples${since}; there are ${count(examples)}.`;
 }
 
 function evidence(test) {
