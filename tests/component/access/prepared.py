@@ -96,9 +96,7 @@ class Prepared:
             return f"{new_id('rwu')}-{'0' * 64}"
         if parameter == "ingest_token":
             return f"{new_id('igu')}-{'0' * 64}"
-        if parameter == "version":
-            return "1"
-        if parameter == "number" and owner == "unknown":
+        if parameter == "version" or (parameter == "number" and owner == "unknown"):
             return "1"
         if parameter == "task_name" and owner == "unknown":
             return new_id("apt")
