@@ -84,17 +84,27 @@ def list_apprentice_runs(
     task_name: str,
     *,
     day: Annotated[date | None, Query()] = None,
+    first: Annotated[date | None, Query(alias="from")] = None,
+    last: Annotated[date | None, Query(alias="to")] = None,
     state: Annotated[ApprenticeRunState | None, Query()] = None,
     limit: PageSize = 50,
     next_token: NextToken = None,
 ) -> ApprenticeRunList:
-    """List a task's runs of a UTC day, newest first, without inputs and answers; today's at first.
+    """List a task's runs, newest first, without inputs and answers; today's where no day is given.
 
-    They are listed within seconds. With ``state`` a page may be short while there are more.
+    ``day`` is one of UTC; ``from`` and ``to`` are the first and the last of at most 92. Runs are
+    listed within seconds. With ``state`` a page may be short while there are more.
     """
     app.require_known_parameters()
     runs, token = parts().run_reading.list(
-        app.caller, task_name, day, state=state, limit=limit, next_token=next_token
+        app.caller,
+        task_name,
+        day=day,
+        first=first,
+        last=last,
+        state=state,
+        limit=limit,
+        next_token=next_token,
     )
     return ApprenticeRunList(runs=[summary_on_wire(run) for run in runs], next_token=token)
 

@@ -67,21 +67,32 @@ def list_apprentice_runs(
     name: str,
     *,
     day: date | None = None,
+    first: date | None = None,
+    last: date | None = None,
     state: wire.ApprenticeRunState | None = None,
     page_size: int | None = None,
     **options: Unpack[CallOptions],
 ) -> Listing[wire.ApprenticeRun]:
-    """Walk through a task's runs of a day, newest first, without inputs and answers.
+    """Walk through a task's runs of some days, newest first, without inputs and answers.
 
     Args:
         name: of the task.
-        day: in UTC; today without it.
+        day: the only one, in UTC; today without any.
+        first: the first of several; ``last`` alone without it.
+        last: the last of several, included; today without it. At most 92 days in all.
         state: only those in it.
         page_size: runs looked at at a time, 1 to 200.
 
     Raises:
         NotFoundError: there is no such task in this organisation.
+        InvalidRequestError: days are in no order, too many, or given in both ways.
     """
+    query = {
+        "day": None if day is None else day.isoformat(),
+        "from": None if first is None else first.isoformat(),
+        "to": None if last is None else last.isoformat(),
+        "state": state,
+    }
     return listing(
         "apprentice",
         "tasks",
@@ -89,6 +100,6 @@ def list_apprentice_runs(
         "runs",
         read=_runs,
         page_size=page_size,
-        query={"day": None if day is None else day.isoformat(), "state": state},
+        query=query,
         **options,
     )
