@@ -79,6 +79,17 @@ def read_apprentice_run(apprentice_run_id: str) -> ApprenticeRunResponse:
     return ApprenticeRunResponse(run=run_on_wire(run, output))
 
 
+@app.delete(
+    "/api/v1/apprentice/runs/<apprentice_run_id>/content", status_code=204, tags=["apprentice"]
+)
+def delete_apprentice_run_content(apprentice_run_id: str) -> None:
+    """Delete what a run was asked and answered, its example and its requests' texts.
+
+    What it cost and how far answers agreed stays. 409 while a model is asked or is to be.
+    """
+    parts().run_erasing.erase(app.caller, apprentice_run_id)
+
+
 @app.get("/api/v1/apprentice/tasks/<task_name>/runs", tags=["apprentice"])
 def list_apprentice_runs(
     task_name: str,

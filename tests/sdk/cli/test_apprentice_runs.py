@@ -48,6 +48,19 @@ def test_runs_of_some_days_are_listed(run, runs):
     assert refused.exit_code == exit_codes.USAGE
 
 
+def test_texts_of_a_run_are_deleted(run, runs):
+    made = runs.start(wait=20).json["run"]["id"]
+    records = {"Records": stream_records("apprentice")}
+    handler("functions.apprentice.follow_runs")(records, LambdaContext())
+    assert run("apprentice", "delete-content", made).exit_code == 0
+    (shown,) = run("apprentice", "runs", made, "--json").json_lines
+    assert (shown.get("input"), shown.get("output"), shown["state"]) == (None, None, "answered")
+    assert shown["contentDeletedAt"]
+    pending = runs.start().json["run"]["id"]
+    refused = run("apprentice", "delete-content", pending)
+    assert "the run is pending" in refused.stderr
+
+
 def test_what_is_refused_says_what_helps(run, runs):
     key = ("--idempotency-key", "order-7")
     asked = ("apprentice", "run", "intents", "--input")

@@ -95,6 +95,15 @@ def runs(
     invocation.show_all(found, _RUNS, limit)
 
 
+def delete_content(
+    invocation: Invocation,
+    run_id: Annotated[str, typer.Argument(metavar="ID", help="A run that has ended.")],
+) -> None:
+    """Delete what a run was asked and answered, and its example; what it cost stays."""
+    invocation.client.apprentice.delete_run_content(run_id)
+    invocation.show_deleted(run_id)
+
+
 def _date(day: Day) -> date | None:
     return None if day is None else day.date()
 

@@ -5,7 +5,7 @@ from datetime import date
 from typing import Any, Unpack
 
 from autotune.client.arguments import request_of
-from autotune.client.calls import Call, CallOptions, Listing, call, listing, returning
+from autotune.client.calls import Call, CallOptions, Listing, call, listing, nothing, returning
 from autotune.protocol import apprentice_runs as wire
 from autotune.protocol.ids import new_id
 from autotune.protocol.limits import MAX_APPRENTICE_WAIT_SECONDS
@@ -61,6 +61,18 @@ def get_apprentice_run(run_id: str, **options: Unpack[CallOptions]) -> Call[wire
         NotFoundError: there is none in this organisation.
     """
     return call("GET", "apprentice", "runs", run_id, read=_run, **options)
+
+
+def delete_apprentice_run_content(run_id: str, **options: Unpack[CallOptions]) -> Call[None]:
+    """Delete what a run was asked and answered, its example and its requests' texts.
+
+    What it cost and how far answers agreed stays. Deleting again changes nothing.
+
+    Raises:
+        NotFoundError: there is none in this organisation.
+        ConflictError: it has not ended, or a model is asked still.
+    """
+    return call("DELETE", "apprentice", "runs", run_id, "content", read=nothing, **options)
 
 
 def list_apprentice_runs(

@@ -6,10 +6,11 @@ from typing import Any
 from uuid import uuid4
 
 from autotune.protocol.ids import is_id
-from autotune_platform.apprentice.folding.items import DAY, day_key
+from autotune_platform.apprentice.folding.items import DAY, day_key, entry_key
 from autotune_platform.apprentice.runs.items import (
     ADDITIONAL_COST,
     RUN,
+    TEXTS,
     additional_key,
     attributes_of,
     input_of,
@@ -42,13 +43,33 @@ class RunRepository:
         return run_from(item) if item else None
 
     def inputs(self, run_ids: Iterable[str]) -> dict[str, Mapping[str, Any]]:
-        """Return what runs ask, by id, without those that are gone."""
+        """Return what runs ask, by id, without those that are gone, or whose texts are."""
         found = self._table.get_many(((one, RUN) for one in run_ids), attributes=("input",))
-        return {pk: input_of(item) for (pk, _), item in found.items()}
+        return {pk: input_of(item) for (pk, _), item in found.items() if "input" in item}
 
     def add(self, run: Run) -> bool:
         """Store a run, ended or not, in one call; return False where there is one of its id."""
         return self._table.put_new(item_of(run))
+
+    def is_counted(self, run: Run) -> bool:
+        """Return whether all that became of a run is counted."""
+        entry = self._table.get(runs_of(run.task_id, run.day), entry_key(run)) or {}
+        return (entry.get("state"), entry.get("check")) == (run.state, run.check)
+
+    def erase(self, run: Run, *, at: datetime) -> bool:
+        """Delete the texts of a run's item; return False where it is no more as it was."""
+        return self._table.add_together(
+            [
+                Addition(
+                    table=self._table.name,
+                    pk=run.id,
+                    sk=RUN,
+                    changes={"erased_at": moment(at)},
+                    remove=TEXTS,
+                    only_if={**_standing(run), "erased_at": None},
+                )
+            ]
+        )
 
     def of_days(
         self, task_id: str, first: date, last: date, *, limit: int, next_token: str | None
@@ -142,7 +163,7 @@ class RunRepository:
             pk=run.id,
             sk=RUN,
             changes={key: row_id},
-            only_if={key: None, "state": run.state},
+            only_if={key: None, "state": run.state, "erased_at": None},
         )
 
     def paying_additional(self, run: Run, cost_nano_usd: int) -> list[Addition]:

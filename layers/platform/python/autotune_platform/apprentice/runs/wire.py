@@ -33,7 +33,10 @@ class LocalUnavailableError(UnavailableError):
 def run_on_wire(run: Run, output: Mapping[str, Any] | None = None) -> wire.ApprenticeRun:
     """Return a run with what was asked and answered."""
     return summary_on_wire(run).model_copy(
-        update={"input": dict(run.input), "output": None if output is None else dict(output)}
+        update={
+            "input": None if run.erased_at is not None else dict(run.input),
+            "output": None if output is None else dict(output),
+        }
     )
 
 
@@ -49,6 +52,7 @@ def summary_on_wire(run: Run) -> wire.ApprenticeRun:
         routing=_routing(run),
         created_at=run.created_at,
         ended_at=run.ended_at,
+        content_deleted_at=run.erased_at,
     )
 
 
