@@ -56,6 +56,11 @@ def start(machine):
     return {("states:StartExecution", machine, "")}
 
 
+def at_sagemaker(kind, *operations):
+    """Operations on what SageMaker has under names of ours, which are made at run time."""
+    return {(f"sagemaker:{operation}", f"{kind}/*", "") for operation in operations}
+
+
 def derive(kind):
     return {("kms:GenerateMac", f"SecretsKeys{kind}", "")}
 
@@ -140,6 +145,12 @@ COUNTS_RUNS = (
     | send("Runs")
 )
 
+ASKS_VERSIONS = (
+    {("lambda:InvokeFunction", "AnswerLinearFunction", "")}
+    | at_sagemaker("endpoint", "InvokeEndpoint")
+    | at_sagemaker("inference-component", "InvokeEndpoint")
+    | table("Apprentice", "UpdateItem", keys="apt_*#hosting")
+)
 EXPECTED = {
     "AccessApi": API
     | COUNTED_ENTITIES
@@ -238,7 +249,7 @@ EXPECTED = {
     | bucket("LedgerTexts", "GetObject", "PutObject")
     | send("Runs")
     | drain("Runs")
-    | {("lambda:InvokeFunction", "AnswerLinearFunction", "")},
+    | ASKS_VERSIONS,
     "AnswerLinear": DECRYPT
     | found_in("ApprenticeFiles")
     | bucket("ApprenticeFiles", "GetObject", names="apt_*/models/*"),
@@ -256,6 +267,27 @@ EXPECTED = {
     | found_in("LedgerTexts")
     | bucket("LedgerTexts", "GetObject"),
     "FollowRuns": COUNTS_RUNS | follow("Apprentice", failures="RunStreamFailures"),
+    "SweepHostings": ENCRYPT
+    | table("Apprentice/index/dueRuns", "Query")
+    | table("Apprentice", "GetItem", "Query", keys="apt_*")
+    | table("Apprentice", "DeleteItem", "UpdateItem", keys="apt_*#hosting")
+    | at_sagemaker(
+        "endpoint",
+        *("CreateEndpoint", "DescribeEndpoint", "DeleteEndpoint", "AddTags", "ListTags"),
+        "CreateInferenceComponent",
+    )
+    | at_sagemaker(
+        "inference-component",
+        *("CreateInferenceComponent", "DescribeInferenceComponent", "DeleteInferenceComponent"),
+        *("UpdateInferenceComponentRuntimeConfig", "AddTags", "ListTags"),
+    )
+    | at_sagemaker(
+        "endpoint-config",
+        *("CreateEndpointConfig", "DescribeEndpointConfig", "DeleteEndpointConfig"),
+        *("CreateEndpoint", "AddTags", "ListTags"),
+    )
+    | at_sagemaker("model", "CreateModel", "DescribeModel", "DeleteModel", "AddTags", "ListTags")
+    | {("iam:PassRole", "HostingHostRole", "")},
     "SweepRuns": COUNTS_RUNS
     | table("Apprentice/index/dueRuns", "Query")
     | table("Apprentice", "GetItem", "UpdateItem", keys="apr_*")

@@ -46,6 +46,7 @@ FUNCTIONS = {
     "AnswerLinear": ("functions.apprentice.answer_linear", 25),
     "ApprenticeReportsApi": ("functions.apprentice.reports_api", 29),
     "ApprenticeExamplesApi": ("functions.apprentice.examples_api", 29),
+    "SweepHostings": ("functions.apprentice.sweep_hostings", 60),
     "FollowRuns": ("functions.apprentice.follow_runs", 900),
     "SweepRuns": ("functions.apprentice.sweep_runs", 300),
     "DecksApi": ("functions.decks.api", 29),
