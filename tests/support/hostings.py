@@ -5,10 +5,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import boto3
 import pytest
+from typer.testing import CliRunner
 
+from autotune.cli import ops_teardown
+from autotune.cli.application import app
 from autotune.protocol.ids import new_id
 from autotune_platform.apprentice.hosting.advancing import HostingAdvancing
 from autotune_platform.apprentice.hosting.calling import HostingCalls
@@ -24,6 +28,7 @@ from autotune_platform.runtime import clients
 from autotune_platform.runtime.sagemaker import SageMakerRuntime
 from autotune_platform.storage.table import Table
 from functions.apprentice import sweep_hostings
+from local.endpoint import REGION
 from tests.support.apprentice import OUTPUT_SCHEMA
 from tests.support.clock import StandingClock
 from tests.support.lambdas import LambdaContext, handler
@@ -205,6 +210,13 @@ class Hosted:
                 **fields,
             }
         )
+
+
+def teardown(*options: str) -> tuple[int, list[list[str]]]:
+    """Run ``autotune ops teardown``; return its exit code, and the words of what it printed."""
+    with patch.object(ops_teardown, "BETWEEN_LOOKS_SECONDS", 0.05):
+        result = CliRunner().invoke(app, ["ops", "teardown", "--region", REGION, *options])
+    return result.exit_code, [line.split() for line in result.stdout.splitlines()]
 
 
 @contextmanager

@@ -5,7 +5,7 @@ import pytest
 from autotune_platform.apprentice.hosting.advancing import STUCK_MESSAGE
 from autotune_platform.apprentice.local.contract import LocalAnswer, Reason, Unavailable
 from local.sagemaker.faults import Kind
-from tests.support.hostings import PREFIX
+from tests.support.hostings import PREFIX, teardown
 from tests.support.hostings import hosted as make_hosted
 from tests.support.local_sagemaker import variant
 
@@ -194,3 +194,38 @@ def test_a_time_out_wakes_too(hosted):
     hosted.lab.plant(Kind.SLOW, operation="InvokeEndpoint", seconds=0.5)
     assert reason_of(hosted.ask(hosting, timeout_ms=200)) == Reason.TIMED_OUT
     assert hosted.base_of(hosting).wanted_at is not None
+
+
+def test_what_somebody_took_down_is_not_made_again(hosted):
+    hosting = hosted.want("1-aa", base=None)
+    hosted.advancing.look(hosting)
+    hosted.lab.settled(hosting.name)
+    assert teardown("--yes")[0] == 0
+    hosted.sweep()
+    assert hosted.want("1-aa", base=None).error == "refused"
+    assert hosted.there() == set()
+
+
+def test_a_teardown_takes_all_of_the_stack_and_nothing_else(hosted):
+    hosted.ready("1-aa", number=1)
+    hosted.ready("2-bb", number=2, base=None)
+    hosted.lab.model("autotune-of-somebody-else")
+    before = hosted.there()
+
+    code, lines = teardown("--dry-run")
+    assert code == 0
+    assert {name for _, name, *_ in lines} == before - {"autotune-of-somebody-else"}
+    assert hosted.there() == before
+    code, _ = teardown()  # nobody is there to be asked
+    assert code != 0
+    assert hosted.there() == before
+
+    code, lines = teardown("--yes")
+    assert code == 0
+    assert hosted.there() == {"autotune-of-somebody-else"}
+    kinds = [kind for kind, *_ in lines]
+    assert kinds == sorted(kinds, key=["component", "endpoint", "configuration", "model"].index)
+    for _ in range(3):
+        hosted.sweep(hours=1)
+    assert hosted.there() == {"autotune-of-somebody-else"}
+    assert teardown("--yes") == (0, [])

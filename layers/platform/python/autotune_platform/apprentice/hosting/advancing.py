@@ -27,6 +27,7 @@ logger = Logger()
 STUCK_MESSAGE = "a hosting is stuck"
 """What the alarm's metric counts; see ``infra.stacks.apprentice_hosting``."""
 
+_ENDPOINT, _COMPONENT = "endpoint", "component"
 _IN_SERVICE, _FAILED = "InService", "Failed"
 _SOON = timedelta(seconds=20)
 _LATER = timedelta(hours=1)
@@ -104,19 +105,26 @@ class HostingAdvancing:
             return
         if hosting.kind != "adapter":
             found = self.hosts.endpoint(hosting)
-            if found.status is None:
+            if found.status is None and _ENDPOINT not in hosting.created:
                 self.hosts.create_endpoint(hosting)
                 found = self.hosts.endpoint(hosting)
+            hosting = self._noted(hosting, _ENDPOINT)
             if not self._is_up(hosting, found, now):
                 return
         if hosting.kind != "serverless":
             found = self.hosts.component(hosting)
-            if found.status is None:
+            if found.status is None and _COMPONENT not in hosting.created:
                 self.hosts.create_component(hosting)
                 found = self.hosts.component(hosting)
+            hosting = self._noted(hosting, _COMPONENT)
             if not self._is_up(hosting, found, now):
                 return
         self._enter(hosting, "ready")
+
+    @staticmethod
+    def _noted(hosting: Hosting, part_: str) -> Hosting:
+        """Return a hosting with one more part that was created; it is stored with what follows."""
+        return hosting.model_copy(update={"created": (*{*hosting.created, part_},)})
 
     def _has_base(self, hosting: Hosting, now: datetime) -> bool:
         """Return whether an adapter's base answers; have it do so where it does not."""

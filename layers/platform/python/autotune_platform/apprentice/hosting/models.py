@@ -14,7 +14,7 @@ State = Literal["creating", "ready", "asleep", "resizing", "deleting", "gone"]
 HostingError = Literal["failed", "stuck", "limit", "name_taken", "refused"]
 """Why it was given up: its host does not start, or SageMaker has no capacity; SageMaker did not
 get on with it for half an hour; the account may have no more; something that is not ours has its
-name; or SageMaker does not take the request."""
+name; or SageMaker does not take the request, or somebody took down what was being made."""
 
 STUCK_AFTER = timedelta(minutes=30)
 KEPT_FOR = timedelta(hours=24)
@@ -69,6 +69,8 @@ class Hosting(FrozenModel):
         memory_mb: of a serverless one.
         idle_minutes: a base without a call for so long is scaled to zero.
         copies: how many a base is to have.
+        created: which parts were created; one that is gone since was taken down by somebody, and is
+            not created again.
         error: why it was given up, if it was.
         since: when it came into its state.
         called_at: the last minute in which it was asked, as far as anybody noted it.
@@ -87,6 +89,7 @@ class Hosting(FrozenModel):
     memory_mb: int | None = None
     idle_minutes: int
     copies: int = 1
+    created: tuple[str, ...] = ()
     state: State = "creating"
     error: HostingError | None = None
     since: datetime
