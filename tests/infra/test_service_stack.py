@@ -107,6 +107,7 @@ WHOLE_PROCESSOR = {
     "DeleteOrganization",
     "FollowChanges",
     "FollowRuns",
+    "SweepRuns",
     "SweepBatches",
     "ValidateStudent",
 }
