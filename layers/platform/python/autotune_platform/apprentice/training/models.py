@@ -69,3 +69,18 @@ class Training(FrozenModel):
     def has_ended(self) -> bool:
         """Whether nothing more becomes of it."""
         return self.state != "running"
+
+
+class Certificate(FrozenModel):
+    """A certificate of the version that a training made; see ``autotune.protocol``.
+
+    Attributes:
+        text: its canonical JSON, which was signed.
+        key_id: of the public key that it is checked by.
+        signature: in Base64.
+    """
+
+    version: int
+    text: str
+    key_id: str
+    signature: str
