@@ -23,7 +23,7 @@ def trained(api, monkeypatch):
         yield made
 
 
-def test_a_certificate_is_shown_and_checked(run, trained, tmp_path):
+def test_a_certificate_is_shown_checked_and_found_to_be_of_another_model(run, trained, tmp_path):
     shown = run("apprentice", "certificate", "intents", "1").stdout
     assert "autotune.apprentice.certificate" in shown
     (signed,) = run("apprentice", "certificate", "intents", "1", "--json").json_lines
@@ -40,8 +40,6 @@ def test_a_certificate_is_shown_and_checked(run, trained, tmp_path):
     pem.write_text(answer.json["certificateKey"]["publicKey"])
     assert run("apprentice", "certificate", "intents", "1", "--key", str(pem)).exit_code == 0
 
-
-def test_a_certificate_that_was_changed_or_is_of_another_model_is_told(run, trained):
     table = Table("apprentice", clients.dynamodb())
     key = (f"{trained.task_id}#trainings", "certificate#000001")
     stored = table.get(*key)
