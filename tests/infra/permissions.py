@@ -285,6 +285,7 @@ EXPECTED = {
     "HostStudent": TRAINS
     | table("Apprentice", "ConditionCheckItem", keys="org_*#tasks")
     | bucket("ApprenticeFiles", "GetObject", names="apt_*/data/*")
+    | {("kms:GetPublicKey", "CertificatesKey", ""), ("kms:Sign", "CertificatesKey", "")}
     | {("lambda:InvokeFunction", "AnswerLinearFunction", "")},
     "FailTraining": TRAINS,
     "SweepTrainings": ENCRYPT

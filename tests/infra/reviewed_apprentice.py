@@ -139,7 +139,7 @@ OF_APPRENTICE = (
     *rare(
         "ApprenticeApi",
         "kms:GetPublicKey CertificatesKey",
-        "Whoever checks certificates reads the key (tests/component/apprentice/test_certificates.py).",
+        "Whoever checks certificates reads the key (component/apprentice/test_certificates.py).",
     ),
     *rare(
         "ApprenticeReportsApi",
