@@ -82,6 +82,12 @@ HOLDER = DataHolder(
         ),
         Holding(
             place="table apprentice",
+            key="apt_*#trainings / certificate#*",
+            what="certificates of versions: digests, what a test said, what it cost; a signature",
+            erased=_TASK,
+        ),
+        Holding(
+            place="table apprentice",
             key="apt_*#trainings / last",
             what="how many trainings a task had",
             erased=_TASK,
