@@ -25,6 +25,11 @@ def evidence_key(version: int) -> str:
     return f"{EVIDENCE}{version:06d}"
 
 
+def version_key(number: int) -> str:
+    """Return the sort key of a version; such keys sort as the numbers do."""
+    return f"{VERSION}{number:06d}"
+
+
 def day_key(day: str) -> str:
     """Return the sort key of what is counted of a day's runs."""
     return DAY + day

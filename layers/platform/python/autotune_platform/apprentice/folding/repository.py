@@ -27,6 +27,7 @@ from autotune_platform.apprentice.folding.items import (
     evidence_key,
     pair_key,
     pairs_of,
+    version_key,
 )
 from autotune_platform.apprentice.folding.models import DayCounts, StoredEvidence, StoredPair
 from autotune_platform.apprentice.folding.tallies import AGREEMENT_UNITS
@@ -34,6 +35,7 @@ from autotune_platform.apprentice.pairs import Pair
 from autotune_platform.apprentice.runs.items import RUN, attributes_of, runs_of
 from autotune_platform.apprentice.runs.models import Run
 from autotune_platform.apprentice.savings import Costs
+from autotune_platform.apprentice.versions.models import ModelVersion
 from autotune_platform.storage.counting import Addition, Canceled, Check
 from autotune_platform.storage.cursors import decode_cursor, encode_cursor, invalid_cursor
 from autotune_platform.storage.due_index import OPEN_SHARD, DueIndex
@@ -152,6 +154,7 @@ class EvidenceRepository:
                 "score": pair.score,
                 "is_drawn": pair.is_drawn,
                 "at": pair.at,
+                **({"in_canary": True} if pair.in_canary else {}),
             },
             only_if={"sequence": None},
         )
@@ -171,6 +174,17 @@ class EvidenceRepository:
             remove=() if after.told_promotion is not None else ("told_promotion",),
             only_if={"revision": revision or None},
         )
+
+    def version(self, before: ModelVersion, after: ModelVersion) -> Addition | Check:
+        """Return what requires a version to be as it was read, and promotes it if it is another."""
+        known = {"state": before.state, "canary_at": before.canary_at}
+        key = {"table": self._table.name, "pk": before.task_id, "sk": version_key(before.number)}
+        if after == before:
+            return Check(**key, only_if=known)
+        promoted = after.model_dump(
+            mode="json", include={"canary_at", "promoted_at", "promoted_by"}
+        )
+        return Addition(**key, changes=promoted, only_if=known)
 
     def counts(
         self,
@@ -376,4 +390,5 @@ def _pair(item: Mapping[str, object]) -> Pair:
         score=item["score"],  # type: ignore[arg-type]
         is_drawn=item["is_drawn"],  # type: ignore[arg-type]
         at=item["at"],  # type: ignore[arg-type]
+        in_canary=item.get("in_canary", False),  # type: ignore[arg-type]
     )

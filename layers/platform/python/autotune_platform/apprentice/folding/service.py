@@ -17,6 +17,7 @@ from autotune_platform.apprentice.folding.advancing import Advance, rebuilt, wri
 from autotune_platform.apprentice.folding.events import alarm_raised, model_promoted
 from autotune_platform.apprentice.folding.known_tasks import KnownTask, KnownTasks
 from autotune_platform.apprentice.folding.models import StoredEvidence
+from autotune_platform.apprentice.folding.promoting import what_follows
 from autotune_platform.apprentice.folding.repository import EvidenceRepository, counted_of
 from autotune_platform.apprentice.folding.tails import Tails
 from autotune_platform.apprentice.folding.tallies import (
@@ -128,6 +129,7 @@ class RunFolding:
             due = [run for run in runs if _is_news(run, entries.get(run.id, {}))]
             if not due or self._is_counted(known, due, entries, examples):
                 return
+            self.tasks.forget_versions(task_id)  # one may have been promoted, or retired
         raise UnavailableError("others count runs of the same task", retry_after_seconds=1)
 
     def _is_counted(
@@ -175,7 +177,7 @@ class RunFolding:
 
     def _fold(
         self, known: KnownTask, news: Sequence[tuple[Run, Sequence[int]]]
-    ) -> tuple[list[Addition], dict[int, Advance]]:
+    ) -> tuple[list[Addition | Check], dict[int, Advance]]:
         """Return what stores the pairs of runs, and the evidence after them."""
         versions = {
             pair.version
@@ -186,7 +188,7 @@ class RunFolding:
         stored = self.repository.find(known.task.id, versions)
         before = {number: stored.get(number) or _nothing(known, number) for number in versions}
         advances = {number: self._advance(known, before[number]) for number in versions}
-        writes: list[Addition] = []
+        writes: list[Addition | Check] = []
         for run, (first, last) in news:
             for one in run.pairs[first:last]:
                 advance = advances.get(one.version)
@@ -197,6 +199,7 @@ class RunFolding:
                     score=one.score,
                     is_drawn=one.is_drawn,
                     at=(run.ended_at or run.created_at).timestamp(),
+                    in_canary=run.in_canary and one.version == run.local_version,
                 )
                 advance.add(pair)
                 writes.append(self.repository.pair(known.task, one.version, pair, run.id))
@@ -227,13 +230,24 @@ class RunFolding:
 
     def _told(
         self, known: KnownTask, before: StoredEvidence, advance: Advance
-    ) -> tuple[list[Addition], StoredEvidence]:
-        """Return what stores evidence with the events that follow from it."""
+    ) -> tuple[list[Addition | Check], StoredEvidence]:
+        """Return what stores evidence with what follows from it."""
         task, evidence = known.task, advance.evidence
         after = written(before, advance, configuration_version=task.version)
         alarms = [one for one in advance.raised if one.kind == "alarm"]
         events = [alarm_raised(task, after, one) for one in advance.raised]
-        version = with_evidence(known.versions[before.version], evidence)
+        known_version = known.versions[before.version]
+        follows = what_follows(
+            task,
+            known_version,
+            evidence,
+            [one for one in advance.moved if one.sequence > before.sequence],
+            shares=known.canary,
+            stored=after,
+            at=self.clock.now(),
+        )
+        events += follows.events
+        version = with_evidence(follows.version, evidence)
         told_promotion = before.told_promotion
         if version.stage is Stage.SERVES and version.canary_at != told_promotion:
             told_promotion = version.canary_at
@@ -246,7 +260,11 @@ class RunFolding:
         )
         if told_promotion != before.told_promotion:
             events.append(model_promoted(task, after, evidence, at=self.clock.now()))
-        writes = [self.repository.event(task, event) for event in events]
+        writes: list[Addition | Check] = [self.repository.event(task, event) for event in events]
+        if follows.is_required:
+            writes.append(self.repository.version(known_version, follows.version))
+            # What this process knows of it may be over.
+            self.tasks.forget_versions(task.id)
         return [self.repository.evidence(after, revision=before.revision), *writes], after
 
 
