@@ -22,6 +22,9 @@ class Raised:
     pair: Pair
 
 
+MoveKind = Literal["began", "advanced", "rolled_back"]
+
+
 @dataclass(frozen=True)
 class Moved:
     """What a pair did to the canary of a version.
@@ -32,7 +35,7 @@ class Moved:
         canary: as it is then; of one that was rolled back, as it was.
     """
 
-    kind: Literal["began", "advanced", "rolled_back"]
+    kind: MoveKind
     graduated_at: int
     canary: Canary
     sequence: int
@@ -79,6 +82,7 @@ class Advance:
     def _move(self, before: Evidence, pair: Pair) -> None:
         after = self.evidence
         has_emergency = after.emergency_at != before.emergency_at
+        kind: MoveKind
         if before.graduated_at is not None and (after.graduated_at is None or has_emergency):
             kind, of = "rolled_back", before
         elif after.graduated_at != before.graduated_at:

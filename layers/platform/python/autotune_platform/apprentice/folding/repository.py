@@ -177,14 +177,14 @@ class EvidenceRepository:
 
     def version(self, before: ModelVersion, after: ModelVersion) -> Addition | Check:
         """Return what requires a version to be as it was read, and promotes it if it is another."""
+        name, pk, sk = self._table.name, before.task_id, version_key(before.number)
         known = {"state": before.state, "canary_at": before.canary_at}
-        key = {"table": self._table.name, "pk": before.task_id, "sk": version_key(before.number)}
         if after == before:
-            return Check(**key, only_if=known)
+            return Check(table=name, pk=pk, sk=sk, only_if=known)
         promoted = after.model_dump(
             mode="json", include={"canary_at", "promoted_at", "promoted_by"}
         )
-        return Addition(**key, changes=promoted, only_if=known)
+        return Addition(table=name, pk=pk, sk=sk, changes=promoted, only_if=known)
 
     def counts(
         self,
