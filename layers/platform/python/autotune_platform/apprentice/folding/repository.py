@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any
 from uuid import uuid4
@@ -21,15 +21,16 @@ from autotune_platform.apprentice.folding.items import (
     DUE_RUNS_INDEX,
     EVIDENCE,
     PAID_COUNTED,
+    REFOLD,
     VERSION,
     day_key,
     entry_key,
     evidence_key,
     pair_key,
     pairs_of,
-    version_key,
 )
 from autotune_platform.apprentice.folding.models import DayCounts, StoredEvidence, StoredPair
+from autotune_platform.apprentice.folding.pointers import pointer_write
 from autotune_platform.apprentice.folding.tallies import AGREEMENT_UNITS
 from autotune_platform.apprentice.pairs import Pair
 from autotune_platform.apprentice.runs.items import RUN, attributes_of, runs_of
@@ -47,8 +48,11 @@ from autotune_platform.webhooks.outbox import outbox_addition, outbox_item
 OPEN_SHARDS = 4
 """Over how many partitions of the index open entries are spread; it may be raised."""
 
-_ERASED_AT_ONCE = 500
+SWEPT_AFTER = timedelta(minutes=5)
+"""So long after an entry is due the sweep looks at it: a run is left to its worker until then, and
+to whoever settles lost calls."""
 
+_ERASED_AT_ONCE = 500
 _NOT_LISTED = {"input", "local_output", "shadow_output"}
 _STANDING = ("state", "check", "additional_counted")
 _LAST_OF_TASK = "version#~"
@@ -57,14 +61,22 @@ _LAST_OF_TASK = "version#~"
 
 @dataclass(frozen=True)
 class OpenEntry:
-    """What somebody is to look at: a run in the list of its day, or a task that is being deleted.
+    """What somebody is to look at.
+
+    It is a run in the list of its day, a task that is being deleted, or a version whose pairs are
+    folded anew.
 
     Attributes:
-        run_id: of the run; None where it is a task.
+        run_id: of the run; None where it is something else.
     """
 
     key: Key
     run_id: str | None
+
+    @property
+    def is_refold(self) -> bool:
+        """Whether pairs are folded anew."""
+        return self.key[1].startswith(REFOLD)
 
 
 class EvidenceRepository:
@@ -177,14 +189,7 @@ class EvidenceRepository:
 
     def version(self, before: ModelVersion, after: ModelVersion) -> Addition | Check:
         """Return what requires a version to be as it was read, and promotes it if it is another."""
-        name, pk, sk = self._table.name, before.task_id, version_key(before.number)
-        known = {"state": before.state, "canary_at": before.canary_at}
-        if after == before:
-            return Check(table=name, pk=pk, sk=sk, only_if=known)
-        promoted = after.model_dump(
-            mode="json", include={"canary_at", "promoted_at", "promoted_by"}
-        )
-        return Addition(table=name, pk=pk, sk=sk, changes=promoted, only_if=known)
+        return pointer_write(self._table.name, before, after)
 
     def counts(
         self,
@@ -294,8 +299,8 @@ class EvidenceRepository:
                 below=("due_at", moment(before)),
             )
             for item in islice(found, limit):
-                is_task = item["sk"].startswith(TASK)
-                run_id = None if is_task else item["sk"].rpartition("#")[2]
+                is_other = item["sk"].startswith((TASK, REFOLD))
+                run_id = None if is_other else item["sk"].rpartition("#")[2]
                 yield OpenEntry((item["pk"], item["sk"]), run_id)
 
     def open_until(self, entry: OpenEntry, at: datetime) -> None:
