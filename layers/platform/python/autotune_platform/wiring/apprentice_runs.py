@@ -104,8 +104,7 @@ class ApprenticeRunApiParts(RunStartParts):
         return RunErasing(
             runs=self.apprentice_run_repository,
             examples=ExampleRepository(self.apprentice_table),
-            rows=self.llm_rows,
-            texts=self.row_texts,
+            rows=self.row_answers,
         )
 
     @cached_property

@@ -9,8 +9,7 @@ from autotune_platform.apprentice.examples.repository import ExampleRepository
 from autotune_platform.apprentice.routing import Remote
 from autotune_platform.apprentice.runs.models import Run
 from autotune_platform.apprentice.runs.repository import RunRepository
-from autotune_platform.ledger.row_repository import RowRepository
-from autotune_platform.ledger.texts import RowTexts
+from autotune_platform.ledger.row_answers import RowAnswers
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import ConflictError, NotFoundError, UnavailableError
 from autotune_platform.runtime.parts import part
@@ -29,8 +28,7 @@ class RunErasing:
 
     runs: RunRepository
     examples: ExampleRepository
-    rows: RowRepository
-    texts: RowTexts
+    rows: RowAnswers
     clock: Clock = SYSTEM_CLOCK
 
     def erase(self, caller: Caller, run_id: str) -> None:
@@ -56,22 +54,15 @@ class RunErasing:
         run = self._run(caller, run_id)
         if run.remote is Remote.ANSWERED:
             self.examples.remove(example_of(run))
-        self._erase_rows([*run.remote_row_ids, *run.additional.values()])
+        row_ids = [*run.remote_row_ids, *run.additional.values()]
+        if row_ids and not self.rows.erase(row_ids):
+            raise ConflictError(_ASKED)
 
     def _run(self, caller: Caller, run_id: str) -> Run:
         run = self.runs.get(run_id) if is_id("apr", run_id) else None
         if run is None or run.organization_id != caller.organization_id:
             raise NotFoundError(f"no run {run_id}")
         return run
-
-    def _erase_rows(self, row_ids: list[str]) -> None:
-        if not row_ids:
-            return
-        found = self.rows.get_many(row_ids)
-        ended = [row.id for row in found.values() if row.has_ended]
-        self.texts.erase(ended)
-        if len(ended) < len(found):
-            raise ConflictError(_ASKED)
 
 
 def _require_ended(run: Run) -> None:
