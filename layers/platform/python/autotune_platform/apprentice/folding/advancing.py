@@ -5,20 +5,31 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from autotune_platform.apprentice.agreement import lower_bound, thousandths
+from autotune_platform.apprentice.coverage import Coverage, CoverageRules
 from autotune_platform.apprentice.evidence import Evidence, Rules
 from autotune_platform.apprentice.folding.models import StoredEvidence, scores_json, window_json
 from autotune_platform.apprentice.pairs import Pair
 from autotune_platform.apprentice.window import FEWEST_FRESH, WindowSettings, figures
 
-AlarmKind = Literal["alarm", "emergency"]
+AlarmKind = Literal["alarm", "emergency", "coverage"]
 
 
 @dataclass(frozen=True)
 class Raised:
-    """An alarm, or an emergency, and the pair that raised it."""
+    """An alarm, or an emergency.
+
+    Attributes:
+        sequence: the pair that raised it; of ``coverage``, the last one before.
+        at: when, Unix seconds.
+        coverage: of ``coverage``, the share of inputs that raised it.
+        least: the share that was watched.
+    """
 
     kind: AlarmKind
-    pair: Pair
+    sequence: int
+    at: float
+    coverage: float | None = None
+    least: float | None = None
 
 
 @dataclass
@@ -27,8 +38,9 @@ class Advance:
 
     Attributes:
         evidence: after the pairs so far.
-        tail: the last drawn pairs, of which the window has a say.
+        tail: the last pairs that count, of which the window has a say.
         scores: how often each score came since the last alarm, by its thousandths.
+        coverage: how many inputs the version is sure of; None where nobody watches that.
         raised: alarms of a version that had graduated, and emergencies.
     """
 
@@ -37,6 +49,7 @@ class Advance:
     evidence: Evidence = field(default_factory=Evidence)
     tail: list[Pair] = field(default_factory=list)
     scores: dict[int, int] = field(default_factory=dict)
+    coverage: Coverage | None = None
     raised: list[Raised] = field(default_factory=list)
 
     def add(self, pair: Pair) -> None:
@@ -47,13 +60,24 @@ class Advance:
         """
         before = self.evidence
         self.evidence = before.fold(pair, self.rules)
-        if pair.is_drawn:
+        if pair.counts(is_gated=self.rules.is_gated):
             self.tail.append(pair)
             self._count(before, pair)
         if self.evidence.alarmed_at != before.alarmed_at and before.graduated_at is not None:
-            self.raised.append(Raised("alarm", pair))
+            self.raised.append(Raised("alarm", pair.sequence, pair.at))
         if self.evidence.emergency_at != before.emergency_at:
-            self.raised.append(Raised("emergency", pair))
+            self.raised.append(Raised("emergency", pair.sequence, pair.at))
+
+    def see(self, *, is_sure: bool, at: float, rules: CoverageRules) -> None:
+        """Count one more input that the version was asked, and was sure of or not."""
+        if self.coverage is None:
+            return
+        before, evidence = self.coverage, self.evidence
+        self.coverage = before.fold(is_sure=is_sure, pairs=evidence.pairs, at=at, rules=rules)
+        if self.coverage.alarms != before.alarms and evidence.graduated_at is not None:
+            share = (before.sure + is_sure) / (before.inputs + 1)
+            raised = Raised("coverage", evidence.sequence, at, share, before.least)
+            self.raised.append(raised)
 
     def _count(self, before: Evidence, pair: Pair) -> None:
         """Count a score where the evidence has it, too."""
@@ -102,6 +126,9 @@ def written(
             "state": advance.evidence.to_json(advance.rules),
             "window": window_json(shown),
             "scores": scores_json(advance.scores),
+            "coverage": (
+                before.coverage if advance.coverage is None else advance.coverage.to_json()
+            ),
             "stale_at": stale_at(tail, advance.window),
         }
     )

@@ -12,17 +12,19 @@ from autotune_platform.webhooks.models import Event
 
 
 def alarm_raised(task: ApprenticeTask, after: StoredEvidence, raised: Raised) -> Event:
-    """Return the event ``apprentice.alarm`` of an alarm or an emergency."""
+    """Return the event ``apprentice.alarm`` of an alarm of any kind."""
     data = ApprenticeAlarm(
         task_id=task.id,
         task_name=task.name,
         version=after.version,
         kind=raised.kind,
-        sequence=raised.pair.sequence,
-        mean_agreement=after.figures(raised.pair.at).mean,
-        raised_at=datetime.fromtimestamp(raised.pair.at, UTC),
+        sequence=raised.sequence,
+        mean_agreement=after.figures(raised.at).mean,
+        coverage=raised.coverage,
+        least_coverage=raised.least,
+        raised_at=datetime.fromtimestamp(raised.at, UTC),
     )
-    place = (task.id, str(after.version), raised.kind, str(raised.pair.sequence))
+    place = (task.id, str(after.version), raised.kind, str(raised.sequence))
     return Event(
         id=derived_id("evt", "apprentice.alarm", *place),
         type="apprentice.alarm",

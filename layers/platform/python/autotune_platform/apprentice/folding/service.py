@@ -9,6 +9,7 @@ twice, and whoever is killed leaves all of it to be done, or nothing.
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from autotune_platform.apprentice.evidence import UnusableEvidenceError
 from autotune_platform.apprentice.examples.models import Example, Selection, example_of
@@ -21,17 +22,19 @@ from autotune_platform.apprentice.folding.repository import EvidenceRepository, 
 from autotune_platform.apprentice.folding.tails import Tails
 from autotune_platform.apprentice.folding.tallies import (
     CHECKS_ENDED,
+    Counted,
     additional_cost,
     entry_of,
     is_new_example,
     new_pairs,
     of_run,
+    sightings,
 )
 from autotune_platform.apprentice.folding.versions import with_evidence
 from autotune_platform.apprentice.pairs import Pair
 from autotune_platform.apprentice.phases import Stage
 from autotune_platform.apprentice.routing import Remote
-from autotune_platform.apprentice.runs.models import Run
+from autotune_platform.apprentice.runs.models import Run, RunPair
 from autotune_platform.apprentice.savings import Costs
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import UnavailableError
@@ -116,7 +119,7 @@ class RunFolding:
         return self.repository.write([self.repository.kept(known.task), *writes]) is None
 
     def _count(self, organization_id: str, name: str, task_id: str, runs: Sequence[Run]) -> None:
-        wanted = {pair.version for run in runs for pair in run.pairs}
+        wanted = {version for run in runs for version in _versions(run)}
         examples = {run.id: example_of(run) for run in runs if run.remote is Remote.ANSWERED}
         for _ in BUSY.attempts(_ATTEMPTS):
             known = self.tasks.get(organization_id, name, task_id, versions=wanted)
@@ -142,17 +145,17 @@ class RunFolding:
         examples: dict[str, Costs] = defaultdict(Costs)
         stored: dict[str, Counter[Selection]] = defaultdict(Counter)
         writes: list[Addition | Check] = [self.repository.kept(known.task)]
-        news: list[tuple[Run, Sequence[int]]] = []
+        news: list[_News] = []
         for run in runs:
             entry = entries.get(run.id, {})
             counted = counted_of(entry)
-            days[run.day] += of_run(run, counted)
+            days[run.day] += of_run(run, counted) + _gated(known, run, counted)
             if is_new_example(run, counted):
                 examples[run.definition_hash] += Costs.of(run.cost_nano_usd)
                 stored[run.definition_hash][made[run.id].selection] += 1
                 writes.append(self.examples.addition(made[run.id]))
             writes.append(self.repository.entry(run, before=entry, counted=entry_of(run, counted)))
-            news.append((run, [len(run.pairs) - len(new_pairs(run, counted)), len(run.pairs)]))
+            news.append(_News(run, new_pairs(run, counted), sightings(run, counted)))
         folded, advances = self._fold(known, news)
         for day, tally in days.items():
             bounds = {
@@ -174,21 +177,28 @@ class RunFolding:
         return True
 
     def _fold(
-        self, known: KnownTask, news: Sequence[tuple[Run, Sequence[int]]]
+        self, known: KnownTask, news: Sequence["_News"]
     ) -> tuple[list[Addition], dict[int, Advance]]:
         """Return what stores the pairs of runs, and the evidence after them."""
         versions = {
-            pair.version
-            for run, (first, last) in news
-            for pair in run.pairs[first:last]
-            if pair.version in known.versions
+            version
+            for one in news
+            for version in (
+                *(pair.version for pair in one.pairs if pair.version in known.versions),
+                *(version for version, _ in one.seen if known.gate(version) is not None),
+            )
         }
         stored = self.repository.find(known.task.id, versions)
         before = {number: stored.get(number) or _nothing(known, number) for number in versions}
         advances = {number: self._advance(known, before[number]) for number in versions}
         writes: list[Addition] = []
-        for run, (first, last) in news:
-            for one in run.pairs[first:last]:
+        for run, pairs, seen in news:
+            at = (run.ended_at or run.created_at).timestamp()
+            for version, confidence in seen:
+                if version in advances:
+                    is_sure = known.versions[version].is_sure(confidence)
+                    advances[version].see(is_sure=is_sure, at=at, rules=known.coverage)
+            for one in pairs:
                 advance = advances.get(one.version)
                 if advance is None:
                     continue
@@ -196,7 +206,8 @@ class RunFolding:
                     sequence=advance.evidence.sequence + 1,
                     score=one.score,
                     is_drawn=one.is_drawn,
-                    at=(run.ended_at or run.created_at).timestamp(),
+                    at=at,
+                    is_sure=one.is_sure,
                 )
                 advance.add(pair)
                 writes.append(self.repository.pair(known.task, one.version, pair, run.id))
@@ -209,8 +220,9 @@ class RunFolding:
         """Return what is known of a version before its next pair, by the present rules."""
         rules, window = known.rules(before.version), known.window
         task_id, number = known.task.id, before.version
+        coverage = before.coverage_behind(known.gate(number))
         if before.sequence == 0:
-            return Advance(rules, window)
+            return Advance(rules, window, coverage=coverage)
         try:
             evidence = before.evidence(rules)
         except UnusableEvidenceError:
@@ -218,12 +230,13 @@ class RunFolding:
             advance = rebuilt(
                 (pair for pair in pairs if pair.sequence <= before.sequence), rules, window
             )
+            advance.coverage = coverage
             # Nobody is told of an alarm that was none when it happened; an emergency still holds.
             is_told = before.told_emergency
             advance.raised = [one for one in advance.raised if one.kind != "alarm" and not is_told]
             return advance
         tail = self.tails.get(task_id, number, through=before.sequence, window=window)
-        return Advance(rules, window, evidence, tail, before.score_counts)
+        return Advance(rules, window, evidence, tail, before.score_counts, coverage)
 
     def _told(
         self, known: KnownTask, before: StoredEvidence, advance: Advance
@@ -239,7 +252,7 @@ class RunFolding:
             told_promotion = version.canary_at
         after = after.model_copy(
             update={
-                "told_alarm": alarms[-1].pair.sequence if alarms else before.told_alarm,
+                "told_alarm": alarms[-1].sequence if alarms else before.told_alarm,
                 "told_emergency": evidence.emergency_at is not None,
                 "told_promotion": told_promotion,
             }
@@ -248,6 +261,33 @@ class RunFolding:
             events.append(model_promoted(task, after, evidence, at=self.clock.now()))
         writes = [self.repository.event(task, event) for event in events]
         return [self.repository.evidence(after, revision=before.revision), *writes], after
+
+
+class _News(NamedTuple):
+    """What is to be folded of a run: its new pairs, and versions with how sure they were."""
+
+    run: Run
+    pairs: Sequence[RunPair]
+    seen: Sequence[tuple[int, float | None]]
+
+
+def _gated(known: KnownTask, run: Run, counted: Counted) -> Counter[str]:
+    """Return whether the version that may answer a run was sure of it, behind a gate."""
+    tally: Counter[str] = Counter()
+    for version, confidence in sightings(run, counted):
+        if version == run.local_version and known.gate(version) is not None:
+            is_sure = known.versions[version].is_sure(confidence)
+            tally["gate_sure" if is_sure else "gate_unsure"] += 1
+    return tally
+
+
+def _versions(run: Run) -> set[int]:
+    """Return versions whose evidence a run may add to."""
+    asked = ((run.local_version, run.local_confidence), (run.shadow_version, run.shadow_confidence))
+    said = {
+        version for version, confidence in asked if version is not None and confidence is not None
+    }
+    return {pair.version for pair in run.pairs} | said
 
 
 def _latest_day(days: Mapping[str, Counter[str]], version: int) -> str | None:
@@ -303,7 +343,7 @@ def _portions(runs: Sequence[Run]) -> Iterator[list[Run]]:
         parts: set[str | int] = {
             run.day,
             run.definition_hash,
-            *(pair.version for pair in run.pairs),
+            *_versions(run),
         }
         versions = sum(isinstance(one, int) for one in shared | parts)
         is_full = writes + own + len(shared | parts) > MOST_WRITES or versions > MOST_VERSIONS

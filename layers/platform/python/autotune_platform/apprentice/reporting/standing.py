@@ -1,17 +1,20 @@
 """Where a task and its versions stand, as operators see it."""
 
 import math
+from datetime import UTC, datetime
 
 from autotune.protocol import apprentice_reports as wire
 from autotune_platform.apprentice.agreement import lower_bound, mean
+from autotune_platform.apprentice.folding.settings import coverage_of
 from autotune_platform.apprentice.reporting.known import KnownTask, VersionFigures
 
 _MOST_EVIDENCE = 1e12
 """What speaks for a version may be more than a float holds; nobody needs more than this."""
 
 
-def version_standing(one: VersionFigures) -> wire.ApprenticeVersionStanding:
-    """Return where a version stands."""
+def version_standing(task: KnownTask, one: VersionFigures) -> wire.ApprenticeVersionStanding:
+    """Return where a version of a task stands."""
+    alarm_at = coverage_of(task.document).level
     window, evidence, sampling = one.window, one.evidence, one.sampling
     return wire.ApprenticeVersionStanding(
         number=one.number,
@@ -35,6 +38,27 @@ def version_standing(one: VersionFigures) -> wire.ApprenticeVersionStanding:
         alarms=evidence.alarms,
         alarmed_at=evidence.alarmed_at,
         emergency_at=evidence.emergency_at,
+        coverage=coverage(one, alarm_at),
+    )
+
+
+def coverage(one: VersionFigures, alarm_at: float) -> wire.ApprenticeCoverage | None:
+    """Return how many inputs a version is sure of; None where it has no gate."""
+    gate, seen = one.known.known.gate, one.known.coverage
+    if gate is None or seen is None:
+        return None
+    alarmed_at = seen.alarmed_at
+    return wire.ApprenticeCoverage(
+        confidence=gate.confidence,
+        promised=gate.coverage,
+        least=seen.least,
+        inputs=seen.inputs,
+        share=seen.share,
+        alarm_level=seen.level,
+        alarm_at=alarm_at,
+        alarms=seen.alarms,
+        alarmed_at=None if alarmed_at is None else datetime.fromtimestamp(alarmed_at, UTC),
+        checked_until=seen.settles_at,
     )
 
 
