@@ -9,6 +9,10 @@ ApprenticeTrainingState = Literal["running", "hosted", "discarded", "failed"]
 """``hosted`` made a version, which is in shadow from then on; ``discarded`` made a model that did
 not show enough; ``failed`` made none. All but ``running`` are for good."""
 
+ApprenticeTrainingCause = Literal["request", "examples", "emergency"]
+"""Why one began: somebody asked for it; there were examples enough; or a version raised an
+emergency, and there was a new batch of examples."""
+
 ApprenticeTrainingStep = Literal["freeze", "train", "validate", "host"]
 
 ApprenticeTrainingObjection = Literal[
@@ -47,6 +51,23 @@ class ApprenticeTrainingData(ResponseModel):
     holdout: int
     train_sha256: str
     holdout_sha256: str
+
+
+class ApprenticeTrainingShortage(ResponseModel):
+    """What a training lacked that was not begun, since no model could have passed.
+
+    Attributes:
+        train: how many examples there were to learn from.
+        train_needed: how many it takes at least.
+        holdout: how many were held out that may judge: nobody chose them.
+        holdout_needed: how many it takes at least, each an input of its own and drawn with the same
+            chance, were all answers right.
+    """
+
+    train: int
+    train_needed: int
+    holdout: int
+    holdout_needed: int
 
 
 class ApprenticeTrainedModel(ResponseModel):
@@ -155,6 +176,8 @@ class ApprenticeTraining(ResponseModel):
     Attributes:
         number: later ones have higher numbers.
         step: what it is at, or ended at.
+        examples: how many there were of its definition when it began.
+        shortage: what it lacked, where it was discarded before anything was trained.
         version: the one that came of it, once it is hosted.
         objections: why it was discarded.
         error: why it failed.
@@ -164,9 +187,12 @@ class ApprenticeTraining(ResponseModel):
     number: int
     state: ApprenticeTrainingState
     step: ApprenticeTrainingStep
+    cause: ApprenticeTrainingCause = "request"
+    examples: int = 0
     backend: TrainingBackend
     configuration_version: int
     definition_hash: str
+    shortage: ApprenticeTrainingShortage | None = None
     data: ApprenticeTrainingData | None = None
     model: ApprenticeTrainedModel | None = None
     test: ApprenticeTrainingTest | None = None
