@@ -219,6 +219,7 @@ EXPECTED = {
     | bucket("Exports", "DeleteObject", "GetObject")
     | start("ExportScores"),
     "ApprenticeApi": API
+    | {("kms:GetPublicKey", "CertificatesKey", "")}
     | table("Apprentice", "ConditionCheckItem", "GetItem", "Query", keys="apt_*")
     | table("Apprentice", "BatchWriteItem", "DeleteItem", "PutItem", "UpdateItem", keys="apt_*")
     | table("Budgets", "GetItem", "UpdateItem", keys="money#org_*#apt_*")
@@ -284,6 +285,7 @@ EXPECTED = {
     "HostStudent": TRAINS
     | table("Apprentice", "ConditionCheckItem", keys="org_*#tasks")
     | bucket("ApprenticeFiles", "GetObject", names="apt_*/data/*")
+    | {("kms:GetPublicKey", "CertificatesKey", ""), ("kms:Sign", "CertificatesKey", "")}
     | {("lambda:InvokeFunction", "AnswerLinearFunction", "")},
     "FailTraining": TRAINS,
     "SweepTrainings": ENCRYPT

@@ -137,6 +137,11 @@ OF_APPRENTICE = (
         "Versions are registered, promoted and retired (tests/component/apprentice).",
     ),
     *rare(
+        "ApprenticeApi",
+        "kms:GetPublicKey CertificatesKey",
+        "Whoever checks certificates reads the key (component/apprentice/test_certificates.py).",
+    ),
+    *rare(
         "ApprenticeReportsApi",
         """
         dynamodb:GetItem Apprentice org_*#tasks

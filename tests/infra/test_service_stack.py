@@ -106,6 +106,7 @@ WHOLE_PROCESSOR = {
     "DeleteOrganization",
     "FollowChanges",
     "FollowRuns",
+    "SweepRuns",
     "SweepBatches",
     "ValidateStudent",
 }

@@ -40,6 +40,12 @@ HOLDER = DataHolder(
         ),
         Holding(
             place="table apprentice",
+            key="apt_* / refold#*",
+            what="how far a version's pairs are folded anew, as numbers, until all are",
+            erased=_TASK,
+        ),
+        Holding(
+            place="table apprentice",
             key="apt_* / examples#*",
             what="how many examples there are of a definition, and what they cost",
             erased=_TASK,
@@ -72,6 +78,12 @@ HOLDER = DataHolder(
             place="table apprentice",
             key="apt_*#trainings / training#*",
             what="trainings: digests of their data and their model, and what a test said of it",
+            erased=_TASK,
+        ),
+        Holding(
+            place="table apprentice",
+            key="apt_*#trainings / certificate#*",
+            what="certificates of versions: digests, what a test said, what it cost; a signature",
             erased=_TASK,
         ),
         Holding(

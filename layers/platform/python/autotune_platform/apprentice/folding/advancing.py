@@ -11,25 +11,32 @@ from autotune_platform.apprentice.folding.models import StoredEvidence, scores_j
 from autotune_platform.apprentice.pairs import Pair
 from autotune_platform.apprentice.window import FEWEST_FRESH, WindowSettings, figures
 
-AlarmKind = Literal["alarm", "emergency", "coverage"]
+AlarmKind = Literal["alarm", "emergency"]
 
 
 @dataclass(frozen=True)
 class Raised:
-    """An alarm, or an emergency.
+    """An alarm, or an emergency, and the pair that raised it."""
+
+    kind: AlarmKind
+    pair: Pair
+
+
+@dataclass(frozen=True)
+class Fallen:
+    """An alarm of coverage: a version is sure of fewer inputs than it was.
 
     Attributes:
-        sequence: the pair that raised it; of ``coverage``, the last one before.
+        sequence: the version's last pair before.
         at: when, Unix seconds.
-        coverage: of ``coverage``, the share of inputs that raised it.
+        share: the share of inputs of which it was sure.
         least: the share that was watched.
     """
 
-    kind: AlarmKind
     sequence: int
     at: float
-    coverage: float | None = None
-    least: float | None = None
+    share: float
+    least: float
 
 
 @dataclass
@@ -42,6 +49,7 @@ class Advance:
         scores: how often each score came since the last alarm, by its thousandths.
         coverage: how many inputs the version is sure of; None where nobody watches that.
         raised: alarms of a version that had graduated, and emergencies.
+        fallen: alarms of coverage of a version that had graduated.
     """
 
     rules: Rules
@@ -51,6 +59,7 @@ class Advance:
     scores: dict[int, int] = field(default_factory=dict)
     coverage: Coverage | None = None
     raised: list[Raised] = field(default_factory=list)
+    fallen: list[Fallen] = field(default_factory=list)
 
     def add(self, pair: Pair) -> None:
         """Fold one more pair.
@@ -64,9 +73,9 @@ class Advance:
             self.tail.append(pair)
             self._count(before, pair)
         if self.evidence.alarmed_at != before.alarmed_at and before.graduated_at is not None:
-            self.raised.append(Raised("alarm", pair.sequence, pair.at))
+            self.raised.append(Raised("alarm", pair))
         if self.evidence.emergency_at != before.emergency_at:
-            self.raised.append(Raised("emergency", pair.sequence, pair.at))
+            self.raised.append(Raised("emergency", pair))
 
     def see(self, *, is_sure: bool, at: float, rules: CoverageRules) -> None:
         """Count one more input that the version was asked, and was sure of or not."""
@@ -76,8 +85,7 @@ class Advance:
         self.coverage = before.fold(is_sure=is_sure, pairs=evidence.pairs, at=at, rules=rules)
         if self.coverage.alarms != before.alarms and evidence.graduated_at is not None:
             share = (before.sure + is_sure) / (before.inputs + 1)
-            raised = Raised("coverage", evidence.sequence, at, share, before.least)
-            self.raised.append(raised)
+            self.fallen.append(Fallen(evidence.sequence, at, share, before.least))
 
     def _count(self, before: Evidence, pair: Pair) -> None:
         """Count a score where the evidence has it, too."""
