@@ -25,6 +25,13 @@ def test_a_version_has_the_gate_that_its_hold_out_bears_out(trainings):
     assert 0 < gate["pValue"] <= 1 / found["test"]["evidenceNeeded"]
     assert gate["leastCoverage"] < gate["coverage"] <= 1
     assert gate["agreement"] > 0.6
+    assert found["test"]["isGated"]
+    path = f"{TASK}/versions/1/certificate"
+    (signed,) = trainings.platform.call("GET", path).json.values()
+    certified = signed["certificate"]["test"]
+    assert certified["isGated"]
+    assert float(certified["gate"]["confidence"]) == gate["confidence"]
+    assert float(certified["gate"]["pValue"]) == gate["pValue"]
     (version,) = trainings.platform.call("GET", f"{TASK}/versions").json["versions"]
     names = ("confidence", "coverage", "leastCoverage")
     assert version["gate"] == {name: gate[name] for name in names}
