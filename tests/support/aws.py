@@ -110,6 +110,10 @@ def _make() -> dict[str, str]:
         "WORK_RUNS_FUNCTION": "work_runs",
         "ANSWER_LINEAR_FUNCTION": "answer_linear",
         "APPRENTICE_BUCKET": "apprentice",
+        "HOSTING_PREFIX": "autotune",
+        "HOSTING_ROLE_ARN": "arn:aws:iam::123456789012:role/hosting",
+        "SERVERLESS_IMAGE": "huggingface-pytorch-inference:cpu",
+        "ADAPTER_IMAGE": "djl-inference:lmi",
         "CAPTURE_QUEUE_URL": sqs.create_queue(QueueName="captures")["QueueUrl"],
         "CONTENT_BUCKET": "content",
         **{

@@ -94,6 +94,13 @@ HOLDER = DataHolder(
         ),
         Holding(
             place="table apprentice",
+            key="apt_*#hosting / host#*",
+            what="what SageMaker hosts of a task, and the last minute in which it was asked",
+            kept="until a day after SageMaker hosts it no more",
+            retained="it is by what a deleted task is taken down; it has no text",
+        ),
+        Holding(
+            place="table apprentice",
             key="apt_*#pairs#* / *",
             what="pairs: how far two answers to a run agreed, from 0 to 1",
             erased=_TASK,

@@ -447,6 +447,23 @@ class TrainingSweepEnvironment(Environment):
     train_student_arn: str
 
 
+class HostingSweepEnvironment(Environment):
+    """For the function that looks after what SageMaker hosts.
+
+    Attributes:
+        hosting_prefix: what each name that it makes begins with.
+        hosting_role_arn: of the role that hosts act as.
+        serverless_image: of containers that run a model's own script.
+        adapter_image: of containers that serve a base with adapters.
+    """
+
+    apprentice_table: str
+    hosting_prefix: str
+    hosting_role_arn: str
+    serverless_image: str
+    adapter_image: str
+
+
 class FoldingEnvironment(Environment):
     """For the functions that count runs of the apprentice.
 

@@ -232,7 +232,7 @@ def _version(one: ApprenticeVersionStanding) -> str:
             f"{agreement.evidence:.3g} of {agreement.evidence_needed:g}"
         )
     reason = one.sampling.reason.replace("_", " ")
-    line = f"{one.stage}; {said}; {one.sampling.rate:.1%} checked ({reason})"
+    line = f"{_stage(one)}; {said}; {one.sampling.rate:.1%} checked ({reason})"
     return line if one.coverage is None else f"{line}; {_sure(one.coverage)}"
 
 
@@ -250,6 +250,17 @@ def _gate(one: ApprenticeGateFigures) -> str:
         f"gate: sure of {figure(one.coverage, _SHARE)} of inputs, {figure(one.escalated, _SHARE)} "
         f"of answers escalated; {figure(one.agreement, _SHARE)} of checked local answers agree"
     )
+
+
+def _stage(one: ApprenticeVersionStanding) -> str:
+    canary = one.canary
+    if canary is None:
+        return one.stage
+    said = f"{one.stage}, {canary.share:.4g} of inputs"
+    if not canary.is_automatic:
+        return f"{said} until promoted"
+    step = f"step {canary.step} of {canary.steps}"
+    return f"{said}, {step}, {canary.pairs} of {canary.pairs_needed} pairs"
 
 
 def _use(use: ApprenticeBudgetUse) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from autotune_platform.apprentice.agreement import lower_bound, thousandths
+from autotune_platform.apprentice.canary import Canary
 from autotune_platform.apprentice.coverage import Coverage, CoverageRules
 from autotune_platform.apprentice.evidence import Evidence, Rules
 from autotune_platform.apprentice.folding.models import StoredEvidence, scores_json, window_json
@@ -39,6 +40,26 @@ class Fallen:
     least: float
 
 
+MoveKind = Literal["began", "advanced", "rolled_back"]
+
+
+@dataclass(frozen=True)
+class Moved:
+    """What a pair did to the canary of a version.
+
+    Attributes:
+        kind: ``rolled_back`` by an alarm or an emergency.
+        graduated_at: the pair by which the version had graduated.
+        canary: as it is then; of one that was rolled back, as it was.
+    """
+
+    kind: MoveKind
+    graduated_at: int
+    canary: Canary
+    sequence: int
+    at: float
+
+
 @dataclass
 class Advance:
     """Folds pairs one after the other, and notes what they raise.
@@ -50,6 +71,7 @@ class Advance:
         coverage: how many inputs the version is sure of; None where nobody watches that.
         raised: alarms of a version that had graduated, and emergencies.
         fallen: alarms of coverage of a version that had graduated.
+        moved: what became of its canary, or would if it were in one.
     """
 
     rules: Rules
@@ -60,6 +82,7 @@ class Advance:
     coverage: Coverage | None = None
     raised: list[Raised] = field(default_factory=list)
     fallen: list[Fallen] = field(default_factory=list)
+    moved: list[Moved] = field(default_factory=list)
 
     def add(self, pair: Pair) -> None:
         """Fold one more pair.
@@ -76,6 +99,22 @@ class Advance:
             self.raised.append(Raised("alarm", pair))
         if self.evidence.emergency_at != before.emergency_at:
             self.raised.append(Raised("emergency", pair))
+        self._move(before, pair)
+
+    def _move(self, before: Evidence, pair: Pair) -> None:
+        after = self.evidence
+        has_emergency = after.emergency_at != before.emergency_at
+        kind: MoveKind
+        if before.graduated_at is not None and (after.graduated_at is None or has_emergency):
+            kind, of = "rolled_back", before
+        elif after.graduated_at != before.graduated_at:
+            kind, of = "began", after
+        elif after.canary.steps > before.canary.steps:
+            kind, of = "advanced", after
+        else:
+            return
+        assert of.graduated_at is not None, "it has graduated, or had"
+        self.moved.append(Moved(kind, of.graduated_at, of.canary, pair.sequence, pair.at))
 
     def see(self, *, is_sure: bool, at: float, rules: CoverageRules) -> None:
         """Count one more input that the version was asked, and was sure of or not."""

@@ -4,12 +4,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from autotune_platform.apprentice.canary import Shares
 from autotune_platform.apprentice.configuration.models import ApprenticeTask
 from autotune_platform.apprentice.configuration.repository import TaskRepository
 from autotune_platform.apprentice.coverage import CoverageRules
 from autotune_platform.apprentice.evidence import Rules
 from autotune_platform.apprentice.folding.repository import EvidenceRepository
 from autotune_platform.apprentice.folding.settings import (
+    canary_of,
     coverage_of,
     is_gated,
     rules_of,
@@ -43,6 +45,11 @@ class KnownTask:
     def coverage(self) -> CoverageRules:
         """By what it is watched how many inputs versions are sure of."""
         return coverage_of(self.document)
+
+    @property
+    def canary(self) -> Shares:
+        """What its canaries are."""
+        return canary_of(self.document)
 
     @property
     def window(self) -> WindowSettings:

@@ -99,6 +99,7 @@ class StoredPair(FrozenModel):
     score: float
     is_drawn: bool
     is_sure: bool = True
+    in_canary: bool = False
     at: float
 
 

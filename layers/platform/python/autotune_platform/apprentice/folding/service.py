@@ -102,6 +102,7 @@ class RunFolding:
             due = [run for run in runs if _is_news(run, entries.get(run.id, {}))]
             if not due or self._is_counted(known, due, entries, examples):
                 return
+            self.tasks.forget_versions(task_id)  # one may have been promoted, or retired
         raise UnavailableError("others count runs of the same task", retry_after_seconds=1)
 
     def _is_counted(
@@ -152,7 +153,7 @@ class RunFolding:
 
     def _fold(
         self, known: KnownTask, news: Sequence["_News"]
-    ) -> tuple[list[Addition], dict[int, tuple[StoredEvidence, Advance]]]:
+    ) -> tuple[list[Addition | Check], dict[int, tuple[StoredEvidence, Advance]]]:
         """Return what stores the pairs of runs, and the evidence before and after them."""
         versions = {
             version
@@ -165,7 +166,7 @@ class RunFolding:
         stored = self.repository.find(known.task.id, versions)
         before = {number: stored.get(number) or _nothing(known, number) for number in versions}
         advances = {number: self.cache.advance(known, before[number]) for number in versions}
-        writes: list[Addition] = []
+        writes: list[Addition | Check] = []
         for run, pairs, seen in news:
             at = (run.ended_at or run.created_at).timestamp()
             for version, confidence in seen:
@@ -182,6 +183,7 @@ class RunFolding:
                     is_drawn=one.is_drawn,
                     at=at,
                     is_sure=one.is_sure,
+                    in_canary=run.in_canary and one.version == run.local_version,
                 )
                 advance.add(pair)
                 writes.append(self.repository.pair(known.task, one.version, pair, run.id))
