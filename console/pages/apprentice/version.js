@@ -7,6 +7,7 @@ import { Trouble } from "../../components/trouble.js";
 import { count, percent } from "../../format.js";
 import { html } from "../../preact.js";
 import { link } from "../../router.js";
+import { Certificate } from "./certificate.js";
 import { REASONS, TaskPage } from "./frame.js";
 import { evidenceOf, stageOf } from "./standing.js";
 import { Trained } from "./trained.js";
@@ -47,6 +48,7 @@ function Life({ name, version, standings, trainings }) {
     ${standing && html`<${Beside} standing=${standing} />`}
     ${training && html`<${Trained} training=${training} />`}
     <${Section} title="Its life"><${TimeLine} label="Its life" entries=${lifeOf(own, training)} /><//>
+    ${training && html`<${Certificate} name=${name} number=${version.number} />`}
   `;
 }
 
