@@ -56,6 +56,11 @@ def start(machine):
     return {("states:StartExecution", machine, "")}
 
 
+def at_sagemaker(kind, *operations):
+    """Operations on what SageMaker has under names of ours, which are made at run time."""
+    return {(f"sagemaker:{operation}", f"{kind}/*", "") for operation in operations}
+
+
 def derive(kind):
     return {("kms:GenerateMac", f"SecretsKeys{kind}", "")}
 
@@ -147,6 +152,12 @@ COUNTS_RUNS = (
     | send("Runs")
 )
 
+ASKS_VERSIONS = (
+    {("lambda:InvokeFunction", "AnswerLinearFunction", "")}
+    | at_sagemaker("endpoint", "InvokeEndpoint")
+    | at_sagemaker("inference-component", "InvokeEndpoint")
+    | table("Apprentice", "UpdateItem", keys="apt_*#hosting")
+)
 EXPECTED = {
     "AccessApi": API
     | COUNTED_ENTITIES
@@ -219,6 +230,7 @@ EXPECTED = {
     | bucket("Exports", "DeleteObject", "GetObject")
     | start("ExportScores"),
     "ApprenticeApi": API
+    | {("kms:GetPublicKey", "CertificatesKey", "")}
     | table("Apprentice", "ConditionCheckItem", "GetItem", "Query", keys="apt_*")
     | table("Apprentice", "BatchWriteItem", "DeleteItem", "PutItem", "UpdateItem", keys="apt_*")
     | table("Budgets", "GetItem", "UpdateItem", keys="money#org_*#apt_*")
@@ -245,7 +257,7 @@ EXPECTED = {
     | bucket("LedgerTexts", "GetObject", "PutObject")
     | send("Runs")
     | drain("Runs")
-    | {("lambda:InvokeFunction", "AnswerLinearFunction", "")},
+    | ASKS_VERSIONS,
     "AnswerLinear": DECRYPT
     | found_in("ApprenticeFiles")
     | bucket("ApprenticeFiles", "GetObject", names="apt_*/models/*"),
@@ -284,13 +296,35 @@ EXPECTED = {
     "HostStudent": TRAINS
     | table("Apprentice", "ConditionCheckItem", keys="org_*#tasks")
     | bucket("ApprenticeFiles", "GetObject", names="apt_*/data/*")
-    | {("lambda:InvokeFunction", "AnswerLinearFunction", "")},
+    | {("kms:GetPublicKey", "CertificatesKey", ""), ("kms:Sign", "CertificatesKey", "")}
+    | ASKS_VERSIONS,
     "FailTraining": TRAINS,
     "SweepTrainings": ENCRYPT
     | table("Apprentice/index/dueRuns", "Query")
     | table("Apprentice", "GetItem", "UpdateItem", keys="apt_*")
     | start("TrainStudent"),
     "FollowRuns": COUNTS_RUNS | follow("Apprentice", failures="RunStreamFailures"),
+    "SweepHostings": ENCRYPT
+    | table("Apprentice/index/dueRuns", "Query")
+    | table("Apprentice", "GetItem", "Query", keys="apt_*")
+    | table("Apprentice", "DeleteItem", "UpdateItem", keys="apt_*#hosting")
+    | at_sagemaker(
+        "endpoint",
+        *("CreateEndpoint", "DescribeEndpoint", "DeleteEndpoint", "AddTags", "ListTags"),
+        "CreateInferenceComponent",
+    )
+    | at_sagemaker(
+        "inference-component",
+        *("CreateInferenceComponent", "DescribeInferenceComponent", "DeleteInferenceComponent"),
+        *("UpdateInferenceComponentRuntimeConfig", "AddTags", "ListTags"),
+    )
+    | at_sagemaker(
+        "endpoint-config",
+        *("CreateEndpointConfig", "DescribeEndpointConfig", "DeleteEndpointConfig"),
+        *("CreateEndpoint", "AddTags", "ListTags"),
+    )
+    | at_sagemaker("model", "CreateModel", "DescribeModel", "DeleteModel", "AddTags", "ListTags")
+    | {("iam:PassRole", "HostingHostRole", "")},
     "SweepRuns": COUNTS_RUNS
     | table("Apprentice/index/dueRuns", "Query")
     | table("Apprentice", "GetItem", "UpdateItem", keys="apr_*")
