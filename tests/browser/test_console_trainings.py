@@ -103,6 +103,11 @@ def test_a_versions_life_is_on_one_page(console, trained):
     assert facts(page, "Test")["At least"] == "93.1%"
     training = get(console, f"{TASK}/trainings/{HOSTED}")["training"]
     assert facts(page, "Model")["SHA-256"] == training["model"]["sha256"]
+    expect(page.get_by_text(f"autotune apprentice certificate {NAME} 1 --verify")).to_be_visible()
+    signed = get(console, f"{TASK}/versions/1/certificate")["certificate"]
+    certified = facts(page, "Certificate")
+    assert certified["Hash of the data"] == signed["certificate"]["data"]["sha256"]
+    assert certified["Test"] == "agrees in more than 93.1% of 171 groups of inputs"
     page.get_by_role("link", name="pairs of version 1", exact=True).click()
     expect(page.get_by_label("Version", exact=True)).to_have_value("1")
 
