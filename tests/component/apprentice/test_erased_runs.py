@@ -70,6 +70,23 @@ def test_what_a_run_was_asked_and_answered_goes_and_what_was_counted_stays(runs:
     assert runs.platform.call("GET", EXAMPLES).json["examples"] == []
 
 
+def test_words_of_the_provider_about_it_go_too(runs: Runs) -> None:
+    runs.say("no JSON")
+    runs.start(wait=20, key="k")
+    follow(runs)
+    [listed] = runs.platform.call("GET", "/api/v1/apprentice/tasks/intents/runs").json["runs"]
+    stored = runs.stored(listed["id"])
+    assert stored is not None
+    assert stored.remote_fault is not None
+    words = stored.remote_fault.message
+    assert words in said(runs)
+    assert erase(runs, listed["id"]).status == 204
+    left = runs.read(listed["id"])
+    assert (left["state"], left["error"]["code"]) == ("failed", "remote_unavailable")
+    tables = items_of_tables()
+    assert words not in json.dumps(tables["apprentice"], default=repr)
+
+
 def test_it_may_be_deleted_again_and_is_in_the_audit_log(runs: Runs) -> None:
     run = answered(runs)
     for _ in range(2):

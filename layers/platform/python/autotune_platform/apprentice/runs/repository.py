@@ -57,19 +57,24 @@ class RunRepository:
         return (entry.get("state"), entry.get("check")) == (run.state, run.check)
 
     def erase(self, run: Run, *, at: datetime) -> bool:
-        """Delete the texts of a run's item; return False where it is no more as it was."""
-        return self._table.add_together(
-            [
-                Addition(
-                    table=self._table.name,
-                    pk=run.id,
-                    sk=RUN,
-                    changes={"erased_at": moment(at)},
-                    remove=TEXTS,
-                    only_if={**_standing(run), "erased_at": None},
-                )
-            ]
+        """Delete the texts of a run's item; return False where it is no more as it was.
+
+        Words of a provider may quote what was asked: they go, here and in the list of its day.
+        """
+        fault = run.remote_fault
+        wordless = {"remote_fault": {"code": fault.code, "message": ""}} if fault else {}
+        name = self._table.name
+        whole = Addition(
+            table=name,
+            pk=run.id,
+            sk=RUN,
+            changes={"erased_at": moment(at), **wordless},
+            remove=TEXTS,
+            only_if={**_standing(run), "erased_at": None},
         )
+        pk, sk = runs_of(run.task_id, run.day), entry_key(run)
+        listed = Addition(table=name, pk=pk, sk=sk, changes=wordless, only_if={"id": run.id})
+        return self._table.add_together([whole, listed] if wordless else [whole])
 
     def of_days(
         self, task_id: str, first: date, last: date, *, limit: int, next_token: str | None

@@ -90,7 +90,7 @@ def _error(run: Run, *, is_quoted: bool = True) -> wire.ApprenticeRunError | Non
             message = f"{message}; one call may cost more than a whole period's limit"
     if run.refusal is Refusal.REMOTE_UNAVAILABLE and fault is not None:
         message = f"{message}: {fault.code}"
-        if is_quoted:
+        if is_quoted and fault.message:
             message = f"{message}: {fault.message}"
     return wire.ApprenticeRunError(code=run.refusal.value, message=message)
 
