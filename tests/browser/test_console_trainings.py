@@ -1,5 +1,7 @@
 """Trainings and the life of a version in the console: each figure is the API's."""
 
+from datetime import UTC, datetime
+
 import pytest
 from playwright.sync_api import expect
 
@@ -105,6 +107,19 @@ def test_a_versions_life_is_on_one_page(console, trained):
     assert facts(page, "Model")["SHA-256"] == training["model"]["sha256"]
     page.get_by_role("link", name="pairs of version 1", exact=True).click()
     expect(page.get_by_label("Version", exact=True)).to_have_value("1")
+
+
+def test_a_version_in_its_canary_says_how_far_it_has_come(console, trained):
+    trained.store(trained.answered(1.0, created_at=datetime.now(UTC)) for _ in range(150))
+    trained.follow()
+    page = console.open(f"#/apprentice/{NAME}/versions/1")
+    expect(page.get_by_text("It is promoted", exact=True)).to_be_visible()
+    expect(
+        page.get_by_text(
+            "once its canary has passed: it answers 5% of inputs, which is step 1 of 3, "
+            "with 0 of 30 answers checked"
+        )
+    ).to_be_visible()
 
 
 def test_an_operator_trains_now(console, connection):

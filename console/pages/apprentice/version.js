@@ -78,8 +78,13 @@ function lifeOf({ number, state, createdAt, createdBy, promotedAt, promotedBy, r
 
 function toCome(standing) {
   if (!standing || standing.emergencyAt !== null) return [];
-  const { stage, agreement } = standing;
+  const { stage, agreement, canary } = standing;
   if (stage === "shadow") return [{ at: null, title: "It graduates", detail: `once its evidence reaches ${count(agreement.evidenceNeeded)}` }];
-  if (stage === "canary") return [{ at: null, title: "It is promoted", detail: "once its canary has passed" }];
+  if (stage === "canary") return [{ at: null, title: "It is promoted", detail: passesOf(canary) }];
   return [];
+}
+
+function passesOf({ share, step, steps, pairs, pairsNeeded, isAutomatic }) {
+  if (!isAutomatic) return `by a person; until then it answers ${percent(share)} of inputs`;
+  return `once its canary has passed: it answers ${percent(share)} of inputs, which is step ${count(step)} of ${count(steps)}, with ${count(pairs)} of ${count(pairsNeeded)} answers checked`;
 }
