@@ -269,6 +269,18 @@ OF_APPRENTICE = (
         "A canary goes to its next share (tests/component/apprentice/test_canaries.py).",
     ),
     *rare(
+        "SweepTrainings",
+        """
+        dynamodb:ConditionCheckItem Apprentice org_*#tasks
+        dynamodb:GetItem Apprentice org_*#tasks
+        dynamodb:GetItem Apprentice apt_*
+        dynamodb:Query Apprentice apt_*
+        dynamodb:UpdateItem Apprentice apt_*
+        states:StartExecution TrainStudent
+        """,
+        "A training begins by itself (tests/component/apprentice/test_training_starts.py).",
+    ),
+    *rare(
         "SweepRuns",
         """
         dynamodb:BatchGetItem Apprentice apt_*
