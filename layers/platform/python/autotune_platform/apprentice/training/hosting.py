@@ -10,9 +10,9 @@ from autotune_platform.apprentice.runs.outputs import read_output
 from autotune_platform.apprentice.runs.prompting import local_question
 from autotune_platform.apprentice.training.certifying import Certifying
 from autotune_platform.apprentice.training.endings import TrainingEndings
-from autotune_platform.apprentice.training.models import TrainedModel
+from autotune_platform.apprentice.training.models import TrainedModel, Training
 from autotune_platform.apprentice.training.progress import Begun, TrainingProgress, Under
-from autotune_platform.apprentice.versions.models import ModelVersion
+from autotune_platform.apprentice.versions.models import ModelVersion, VersionGate
 from autotune_platform.apprentice.versions.repository import VersionRepository
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.parts import part
@@ -92,6 +92,7 @@ class HostStep:
             backend="linear",
             model=model.name,
             digest=model.sha256,
+            gate=_gate(training),
             created_at=self.progress.clock.now(),
             created_by=training.created_by,
         )
@@ -105,6 +106,14 @@ def _model(begun: Begun) -> TrainedModel:
     model = begun.training.model
     assert model is not None
     return model
+
+
+def _gate(training: Training) -> VersionGate | None:
+    found = None if training.test is None else training.test.gate
+    if found is None:
+        return None
+    names = set(VersionGate.model_fields)
+    return VersionGate.model_validate(found.model_dump(include=names))
 
 
 def _served(begun: Begun) -> ServedModel:

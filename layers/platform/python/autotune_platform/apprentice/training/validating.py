@@ -4,10 +4,12 @@ import json
 import math
 import time
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any, Final
 
 from autotune.protocol.apprentice_trainings import (
     ApprenticeTrainingComparison,
+    ApprenticeTrainingGate,
     ApprenticeTrainingObjection,
     ApprenticeTrainingTest,
 )
@@ -79,7 +81,8 @@ class ValidateStep:
         attempt = attempt_of(training, self.progress.trainings.all_of(training.task_id))
         bar = bar_of(document, attempt=attempt)
         rows = self.data_sets.rows(training.manifest, "holdout")
-        found = judge([_answer(row, student, before, document) for row in rows], bar)
+        answers = [_answer(row, student, before, document) for row in rows]
+        found = judge(answers, bar, student.candidates)
         test = _on_wire(found, bar, attempt, number)
         if found.has_passed:
             self.progress.go_on(training, "host", test=test)
@@ -106,7 +109,7 @@ def _answer(
 ) -> HeldOutAnswer:
     truth = json.dumps(row.output, separators=(",", ":"), ensure_ascii=False)
     started = time.perf_counter()
-    text, _ = student.answer(row.input)
+    text, confidence = student.answer(row.input)
     milliseconds = math.ceil((time.perf_counter() - started) * 1_000)
     return HeldOutAnswer(
         group=row.group,
@@ -115,6 +118,7 @@ def _answer(
         before=None if before is None else score_of(document, before.answer(row.input)[0], truth),
         is_valid=read_output(text, document["outputSchema"]) is not None,
         milliseconds=milliseconds,
+        confidence=confidence,
     )
 
 
@@ -134,6 +138,9 @@ def _on_wire(
             power=compared.power,
             groups_for_power=compared.inputs_for_power,
         )
+    gate = None
+    if found.gate is not None:
+        gate = ApprenticeTrainingGate.model_validate(asdict(found.gate))
     return ApprenticeTrainingTest(
         attempt=attempt,
         examples=found.examples,
@@ -151,4 +158,6 @@ def _on_wire(
         valid=found.valid,
         slow_ms=found.slow_ms,
         comparison=comparison,
+        is_gated=bar.is_gated,
+        gate=gate,
     )
