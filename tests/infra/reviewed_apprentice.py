@@ -79,6 +79,17 @@ OF_APPRENTICE = (
     *rare(
         "ApprenticeRunsApi",
         """
+        dynamodb:UpdateItem Apprentice apr_*
+        dynamodb:DeleteItem Apprentice apt_*
+        dynamodb:UpdateItem Apprentice apt_*
+        dynamodb:BatchWriteItem Ledger llm_*
+        s3:DeleteObject LedgerTexts/ledger/*
+        """,
+        "Texts of a run are deleted (tests/component/apprentice/test_erased_runs.py).",
+    ),
+    *rare(
+        "ApprenticeRunsApi",
+        """
         dynamodb:GetItem Apprentice apt_*
         dynamodb:GetItem Apprentice org_*#tasks
         dynamodb:GetItem Apprentice apr_*

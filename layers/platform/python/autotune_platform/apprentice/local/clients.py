@@ -51,5 +51,10 @@ class BackendClients:
                 connection_id=local.get("connectionId"),
             )
         if backend == "sagemaker":
-            return SageMakerClient(invoke=self.endpoints(), served=served, notes=self.notes)
+            return SageMakerClient(
+                invoke=self.endpoints(),
+                served=served,
+                notes=self.notes,
+                idle_minutes=local["idleMinutes"],
+            )
         return LinearClient(invoke=self.students(), served=served)
