@@ -190,6 +190,11 @@ def stepfunctions() -> "SFNClient":
     return cast("SFNClient", _client("stepfunctions", _CONFIG))
 
 
+def sagemaker() -> Any:
+    """Return the process's client of SageMaker's control plane."""
+    return _client("sagemaker", _CONFIG)
+
+
 def sts() -> Any:
     """Return the process's STS client."""
     return _client("sts", _CONFIG)

@@ -19,6 +19,8 @@ from autotune_platform.storage.table import Table
 
 OPEN_TRAININGS = "trainings"
 """The partition of the index that has trainings under way: there are few, each for minutes."""
+_PASSING = ("job",)
+"""What a training has for a while."""
 
 
 class TrainingRepository:
@@ -78,13 +80,17 @@ class TrainingRepository:
         writes = (unchanged(self._table.name, task), last, stored)
         return self._table.write_together(writes, token=uuid4().hex) is None
 
-    def change(self, before: Training, after: Training) -> bool:
+    def change(self, before: Training, after: Training, *also: Addition) -> bool:
         """Store what became of a training; return False where somebody else did meanwhile.
 
         One that has ended makes room for the next.
+
+        Args:
+            before: the training as it was read.
+            after: as it is from now on.
+            also: what is written in the same transaction.
         """
-        is_as_it_was = {"state": before.state, "step": before.step, "redrive": before.redrive}
-        writes = [self._addition(after, only_if=is_as_it_was)]
+        writes = [self.changed(before, after), *also]
         if after.has_ended:
             writes.append(
                 Addition(
@@ -97,6 +103,18 @@ class TrainingRepository:
                 )
             )
         return self._table.write_together(writes, token=uuid4().hex) is None
+
+    def changed(self, before: Training, after: Training) -> Addition:
+        """Return what stores a training that goes on, as a part of a transaction."""
+        return self._addition(
+            after,
+            only_if={
+                "state": before.state,
+                "step": before.step,
+                "redrive": before.redrive,
+                "turn": before.turn,
+            },
+        )
 
     def due(self, before: datetime, *, limit: int) -> Iterator[Training]:
         """Yield trainings whose step did not report in time, the longest due first."""
@@ -125,6 +143,7 @@ class TrainingRepository:
     ) -> Addition:
         attributes: dict[str, Any] = training.model_dump(mode="json", exclude_none=True)
         attributes["due_at"] = moment(training.due_at)
+        gone = [name for name in _PASSING if attributes.get(name) is None]
         is_open = not training.has_ended
         if is_open:
             attributes[OPEN_SHARD] = OPEN_TRAININGS
@@ -133,6 +152,6 @@ class TrainingRepository:
             pk=trainings_of(training.task_id),
             sk=training_key(training.number),
             changes=attributes,
-            remove=() if is_open else (OPEN_SHARD,),
+            remove=[*gone, *(() if is_open else (OPEN_SHARD,))],
             only_if=only_if,
         )
