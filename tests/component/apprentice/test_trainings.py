@@ -63,6 +63,9 @@ def test_a_hold_out_on_which_no_model_could_pass_trains_nothing(trainings):
     assert (found["state"], found["objections"]) == ("discarded", ["too_few_examples"])
     assert found["step"] == "freeze"
     assert found["data"] is None
+    lacks = found["shortage"]
+    assert lacks["train"] + lacks["holdout"] == 20
+    assert (lacks["trainNeeded"], lacks["holdoutNeeded"]) == (50, 12)
     assert versions(trainings) == []
     assert objects() == []
 

@@ -13,6 +13,7 @@ from autotune.client.tasks import AsyncTasks, Tasks
 INNER = (
     "apprentice.versions",
     "apprentice.examples",
+    "apprentice.trainings",
     "llm.batches",
     "llm.connections",
     "llm.tokens",

@@ -1,16 +1,28 @@
 """``autotune apprentice train`` and ``trainings``: how versions of a small model come to be."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated
 
 import typer
 
 from autotune.cli import exit_codes
+from autotune.cli.apprentice_training_words import why_not
 from autotune.cli.invocation import Columns, Invocation, note, page_size, stop
-from autotune.client.errors import WaitTimeoutError
+from autotune.client import AutotuneError, WaitTimeoutError
 from autotune.protocol.apprentice_trainings import ApprenticeTraining
 from autotune.protocol.limits import MAX_APPRENTICE_TRAININGS
 
 Task = Annotated[str, typer.Argument(metavar="TASK", help="Name of the task.")]
+
+
+def _why(training: ApprenticeTraining) -> str:
+    return training.error or " ".join(training.objections)
+
+
+def _share(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"
+
 
 _COLUMNS: Columns[ApprenticeTraining] = {
     "TRAINING": lambda one: one.number,
@@ -21,7 +33,7 @@ _COLUMNS: Columns[ApprenticeTraining] = {
     "MEAN": lambda one: _share(one.test.mean if one.test else None),
     "BOUND": lambda one: _share(one.test.bound if one.test else None),
     "VERSION": lambda one: one.version or "",
-    "WHY": lambda one: _why(one),
+    "WHY": _why,
     "BEGAN": lambda one: f"{one.created_at:%Y-%m-%d %H:%M}",
 }
 
@@ -50,14 +62,23 @@ def train(
         show(invocation, training)
         return
     note(f"training {training.number} of {task}")
-    try:
+    with _way_on_printed(training, task):
         training = trainings_.wait_for(task, training.number, timeout=timeout)
-    except WaitTimeoutError as error:
-        note(f"it goes on: `autotune apprentice trainings {task} {training.number}`")
-        stop(str(error), exit_codes.INCOMPLETE)
     show(invocation, training)
     if training.state != "hosted":
         raise typer.Exit(exit_codes.INCOMPLETE)
+
+
+@contextmanager
+def _way_on_printed(training: ApprenticeTraining, task: str) -> Iterator[None]:
+    """Print how to look again where waiting ends, because the training goes on."""
+    try:
+        yield
+    except (AutotuneError, KeyboardInterrupt) as error:
+        note(f"the training goes on: `autotune apprentice trainings {task} {training.number}`")
+        if isinstance(error, WaitTimeoutError):
+            stop(str(error), exit_codes.INCOMPLETE)
+        raise
 
 
 def trainings(
@@ -89,9 +110,10 @@ def show(invocation: Invocation, training: ApprenticeTraining) -> None:
         "training": training.number,
         "state": training.state,
         "step": training.step,
-        "why": _why(training),
         "version": training.version,
     }
+    if (said := why_not(training)) is not None:
+        shown["why"] = said
     if training.data is not None:
         shown |= {"examples": training.data.train, "heldOut": training.data.holdout}
     if training.model is not None:
@@ -118,11 +140,3 @@ def show(invocation: Invocation, training: ApprenticeTraining) -> None:
                     f"{compared.power:.0%} (80 % takes {compared.groups_for_power} groups)"
                 )
     invocation.show_fields(shown)
-
-
-def _why(training: ApprenticeTraining) -> str:
-    return training.error or " ".join(training.objections)
-
-
-def _share(value: float | None) -> str:
-    return "" if value is None else f"{value:.3f}"

@@ -6,7 +6,8 @@ OK = 0
 """Done."""
 
 INCOMPLETE = 1
-"""Finished, but completions failed, lines were rejected, or a verification or an export failed."""
+"""Finished, but completions failed, lines were rejected, no version came of a training,
+or a verification or an export failed."""
 
 USAGE = 2
 """Wrong usage, bad input, or refused by the state of things; sending it again would not help."""

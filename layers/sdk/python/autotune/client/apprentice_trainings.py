@@ -8,7 +8,8 @@ from typing import ClassVar, Unpack
 from autotune.client.binding import AsyncResource, ListMethod, Method, Resource
 from autotune.client.calls import Call, CallOptions, Listing, call, listing, returning
 from autotune.client.errors import WaitTimeoutError
-from autotune.client.exchange import GAP_GROWTH, Course, Pause, Plan, Session
+from autotune.client.exchange import Course, Pause, Plan, Session
+from autotune.client.waiting import GAP_GROWTH
 from autotune.protocol import apprentice_trainings as wire
 
 _FIRST_LOOK_AFTER_SECONDS = 1.0

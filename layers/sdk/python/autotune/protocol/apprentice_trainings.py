@@ -65,6 +65,23 @@ class ApprenticeTrainingData(ResponseModel):
     holdout_sha256: str
 
 
+class ApprenticeTrainingShortage(ResponseModel):
+    """What a training lacked that was not begun, since no model could have passed.
+
+    Attributes:
+        train: how many examples there were to learn from.
+        train_needed: how many it takes at least.
+        holdout: how many were held out that may judge: nobody chose them.
+        holdout_needed: how many it takes at least, each an input of its own and drawn with the same
+            chance, were all answers right.
+    """
+
+    train: int
+    train_needed: int
+    holdout: int
+    holdout_needed: int
+
+
 class ApprenticeTrainedModel(ResponseModel):
     """What came out.
 
@@ -163,6 +180,7 @@ class ApprenticeTraining(ResponseModel):
     Attributes:
         number: later ones have higher numbers.
         step: what it is at, or ended at.
+        shortage: what it lacked, where it was discarded before anything was trained.
         version: the one that came of it, once it is hosted.
         objections: why it was discarded.
         error: why it failed.
@@ -178,6 +196,7 @@ class ApprenticeTraining(ResponseModel):
     backend: TrainingBackend
     configuration_version: int
     definition_hash: str
+    shortage: ApprenticeTrainingShortage | None = None
     data: ApprenticeTrainingData | None = None
     model: ApprenticeTrainedModel | None = None
     test: ApprenticeTrainingTest | None = None

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from autotune.protocol.apprentice_trainings import ApprenticeTrainingShortage
 from autotune_platform.apprentice.examples.data_sets import DataSets
 from autotune_platform.apprentice.examples.manifests import (
     Fewest,
@@ -41,8 +42,8 @@ class FreezeStep:
             fewest = Fewest(train=FEWEST_TO_LEARN, holdout=bar.fewest_groups)
             try:
                 manifest = self.data_sets.freeze(begun, training.id, fewest=fewest)
-            except TooFewExamplesError:
-                self.progress.discard(training, "too_few_examples")
+            except TooFewExamplesError as error:
+                self.progress.discard(training, "too_few_examples", shortage=_shortage(error))
             except TamperedDataSetError:
                 self.progress.fail(training, "data_refused")
             else:
@@ -51,6 +52,15 @@ class FreezeStep:
 
     def _all(self, training: Training) -> Iterable[Training]:
         return self.progress.trainings.all_of(training.task_id)
+
+
+def _shortage(error: TooFewExamplesError) -> ApprenticeTrainingShortage:
+    return ApprenticeTrainingShortage(
+        train=error.found.train,
+        train_needed=error.fewest.train,
+        holdout=error.found.holdout,
+        holdout_needed=error.fewest.holdout,
+    )
 
 
 def attempt_of(training: Training, trainings: Iterable[Training]) -> int:

@@ -7,6 +7,7 @@ from autotune.protocol.apprentice_models import TrainingBackend
 from autotune.protocol.apprentice_trainings import (
     ApprenticeTrainingError,
     ApprenticeTrainingObjection,
+    ApprenticeTrainingShortage,
     ApprenticeTrainingState,
     ApprenticeTrainingStep,
     ApprenticeTrainingTest,
@@ -123,6 +124,7 @@ class Training(FrozenModel):
     backend: TrainingBackend
     configuration_version: int
     definition_hash: str
+    shortage: ApprenticeTrainingShortage | None = None
     manifest: Manifest | None = None
     model: TrainedModel | None = None
     test: ApprenticeTrainingTest | None = None

@@ -1,0 +1,68 @@
+"""What is said of a training that made no version."""
+
+from collections.abc import Callable, Mapping
+
+from autotune.protocol.apprentice_trainings import (
+    ApprenticeTraining,
+    ApprenticeTrainingError,
+    ApprenticeTrainingObjection,
+)
+
+
+def why_not(training: ApprenticeTraining) -> str | None:
+    """Return why no version came of a training; None where none of that is so, or not yet."""
+    if training.error is not None:
+        return _ERRORS.get(training.error, training.error)
+    said = [_OBJECTIONS[one](training) for one in training.objections if one in _OBJECTIONS]
+    return "; ".join(said) or None
+
+
+def _too_few(training: ApprenticeTraining) -> str:
+    lacks, test = training.shortage, training.test
+    if lacks is not None:
+        return (
+            f"{lacks.train} examples to learn from and {lacks.holdout} held out that may judge; "
+            f"it takes {lacks.train_needed} and {lacks.holdout_needed}, of different inputs"
+        )
+    groups = "so many" if test is None else f"{test.groups} groups of"
+    return f"no model could pass on {groups} held-out inputs, were all answers right"
+
+
+def _agreement(training: ApprenticeTraining) -> str:
+    test = training.test
+    above = "the threshold" if test is None else f"{test.threshold:.3f}"
+    return f"its mean agreement is not shown to be above {above}"
+
+
+def _worse(training: ApprenticeTraining) -> str:
+    compared = None if training.test is None else training.test.comparison
+    if compared is None:
+        return "it is not shown to be as good as the version that serves"
+    return f"it is not shown to be as good as version {compared.version}, but for {compared.margin}"
+
+
+def _invalid(training: ApprenticeTraining) -> str:
+    share = "" if training.test is None else f"{1 - training.test.valid:.1%} of "
+    return f"{share}its outputs are not of the task's output schema"
+
+
+def _slow(_: ApprenticeTraining) -> str:
+    return "more than one answer in twenty took longer than local.timeout_ms"
+
+
+_OBJECTIONS: Mapping[ApprenticeTrainingObjection, Callable[[ApprenticeTraining], str]] = {
+    "too_few_examples": _too_few,
+    "agreement": _agreement,
+    "worse_than_before": _worse,
+    "invalid_outputs": _invalid,
+    "too_slow": _slow,
+}
+
+_ERRORS: Mapping[ApprenticeTrainingError, str] = {
+    "untrainable": "nothing to learn: outputs are all the same, or no choice among few",
+    "data_refused": "the examples are not what was stored of them",
+    "artifact_refused": "the model's bytes are not what was stored",
+    "task_changed": "the task was deleted meanwhile, or has another definition: train again",
+    "too_many_versions": "the task has as many versions as it may",
+    "platform_error": "Autotune could not go on: train again",
+}
