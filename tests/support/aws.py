@@ -107,6 +107,10 @@ def _make() -> dict[str, str]:
         "WORK_RUNS_FUNCTION": "work_runs",
         "ANSWER_LINEAR_FUNCTION": "answer_linear",
         "APPRENTICE_BUCKET": "apprentice",
+        "TRAINING_PRICES": '{"ml.g5.xlarge": "1.408", "ml.g5.2xlarge": "1.515"}',
+        "TRAINING_ROLE_ARN": "arn:aws:iam::123456789012:role/autotune-training",
+        "TRAINING_IMAGE": "123456789012.dkr.ecr.us-east-1.amazonaws.com/training:1",
+        "TRAINING_CODE": "s3://assets/training.tar.gz",
         "CAPTURE_QUEUE_URL": sqs.create_queue(QueueName="captures")["QueueUrl"],
         "CONTENT_BUCKET": "content",
         **{

@@ -83,7 +83,7 @@ def organization_of(scope: str) -> str:
 
 def task_of(scope: str) -> str | None:
     """Return the task whose scope it is, or whose training's; None for an organisation's own."""
-    return (scope.split("#") + [""])[1] or None
+    return scope.partition("#")[2].partition("#")[0] or None
 
 
 def partition(scope: str) -> str:

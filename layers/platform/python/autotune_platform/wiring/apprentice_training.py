@@ -12,19 +12,28 @@ from autotune_platform.apprentice.students.files import ModelFiles
 from autotune_platform.apprentice.training.endings import TrainingEndings
 from autotune_platform.apprentice.training.freezing import FreezeStep
 from autotune_platform.apprentice.training.hosting import HostStep
+from autotune_platform.apprentice.training.job_files import JobFiles
+from autotune_platform.apprentice.training.jobs import TrainingJobs
+from autotune_platform.apprentice.training.on_sagemaker import SageMakerStep
+from autotune_platform.apprentice.training.prices import InstancePrices
 from autotune_platform.apprentice.training.progress import TrainingProgress
 from autotune_platform.apprentice.training.repository import TrainingRepository
 from autotune_platform.apprentice.training.service import Trainings
 from autotune_platform.apprentice.training.sweeping import TrainingSweeping
+from autotune_platform.apprentice.training.verifying import VerifyStep
 from autotune_platform.apprentice.versions.repository import VersionRepository
+from autotune_platform.budgets.task_money import TaskMoney
 from autotune_platform.ledger.row_answers import RowAnswers
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import (
     TrainingApiEnvironment,
     TrainingEnvironment,
+    TrainingJobEnvironment,
+    TrainingPricesEnvironment,
     TrainingSweepEnvironment,
 )
 from autotune_platform.runtime.executions import Executions
+from autotune_platform.runtime.training_jobs import SageMakerJobs
 from autotune_platform.storage.table import Table
 from autotune_platform.wiring.access import ApiParts
 from autotune_platform.wiring.apprentice import ApprenticeParts, LocalModelParts
@@ -42,6 +51,8 @@ class TrainingApiParts(ApiParts, ApprenticeParts):
             tasks=self.apprentice_tasks,
             repository=self.training_repository,
             executions=_executions(self.environment.train_student_arn),
+            prices=_prices(self.environment),
+            stop_job=SageMakerJobs().stop,
         )
 
 
@@ -103,6 +114,43 @@ class TrainingParts(LedgerParts, LocalModelParts):
             clients=self.local_clients,
         )
 
+    @cached_property
+    def job_files(self) -> JobFiles:
+        return JobFiles(bucket=self.environment.apprentice_bucket, s3=clients.s3())
+
+    @cached_property
+    def verify_step(self) -> VerifyStep:
+        return VerifyStep(
+            progress=self.training_progress,
+            endings=self.training_endings,
+            files=self.job_files,
+            models=self.model_files,
+        )
+
+
+class TrainingJobParts(TrainingParts):
+    """What has jobs train models."""
+
+    environment: TrainingJobEnvironment
+
+    @cached_property
+    def sagemaker_step(self) -> SageMakerStep:
+        environment = self.environment
+        return SageMakerStep(
+            progress=self.training_progress,
+            endings=self.training_endings,
+            jobs=TrainingJobs(
+                sagemaker=SageMakerJobs(),
+                role_arn=environment.training_role_arn,
+                image=environment.training_image,
+                code=environment.training_code,
+            ),
+            files=self.job_files,
+            money=self.money,
+            budgets=TaskMoney(money=self.money),
+            prices=_prices(environment),
+        )
+
 
 class TrainingSweepParts:
     """What finds trainings whose execution was lost."""
@@ -118,7 +166,12 @@ class TrainingSweepParts:
                 trainings=TrainingRepository(table), tasks=TaskRepository(table)
             ),
             executions=_executions(self.environment.train_student_arn),
+            stop_job=SageMakerJobs().stop,
         )
+
+
+def _prices(environment: TrainingPricesEnvironment) -> InstancePrices:
+    return InstancePrices(usd=environment.training_prices)
 
 
 def _executions(state_machine_arn: str) -> Executions:

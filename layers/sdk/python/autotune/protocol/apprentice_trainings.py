@@ -10,7 +10,7 @@ ApprenticeTrainingState = Literal["running", "hosted", "discarded", "failed"]
 not show enough; ``failed`` made none. All but ``running`` are for good."""
 
 ApprenticeTrainingStep = Literal["freeze", "train", "verify", "validate", "host"]
-"""``verify`` is a step of what was trained in a job: its artifact is looked at before it is used."""
+"""``verify`` looks at what a job trained before anybody loads it."""
 
 ApprenticeTrainingObjection = Literal[
     "too_few_examples",

@@ -107,9 +107,7 @@ class ModelFiles:
         self._delete_all(folder_of(task_id))
 
     def _delete_all(self, prefix: str) -> None:
-        pages = self.s3.get_paginator("list_objects_v2").paginate(
-            Bucket=self.bucket, Prefix=prefix
-        )
+        pages = self.s3.get_paginator("list_objects_v2").paginate(Bucket=self.bucket, Prefix=prefix)
         for page in pages:
             keys: list[ObjectIdentifierTypeDef] = [
                 {"Key": one["Key"]} for one in page.get("Contents", [])

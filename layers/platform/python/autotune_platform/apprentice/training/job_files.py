@@ -126,10 +126,11 @@ def settings_of(document: Mapping[str, Any]) -> bytes:
 
     Prompts have places ``{{name}}``, which the program fills in as the platform does.
     """
+    training = document["training"]
     settings = {
         "system": system_template(document),
         "user": document["promptTemplate"],
         "variables": list(document["inputSchema"]["properties"]),
-        "lora": {"r": document["training"]["lora"]["r"], "alpha": document["training"]["lora"]["alpha"]},
+        "lora": {name: training["lora"][name] for name in ("r", "alpha")},
     }
     return json.dumps(settings, sort_keys=True, ensure_ascii=False).encode()

@@ -7,9 +7,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final, Literal, NamedTuple
 
-from botocore.exceptions import ClientError
-
 from autotune_platform.runtime.parts import part
+from autotune_platform.runtime.training_jobs import SageMakerJobs
 
 PREFIX: Final = "autotune-trn-"
 """What the names of all our jobs begin with; permissions are limited to it."""
@@ -19,7 +18,6 @@ WAIT_FOR_SPOT_S: Final = 21_600
 """How much longer than it may run a job on spot instances may wait for them."""
 _TRAINING, _DATA = "training_id", "data_sha256"
 
-Refusal = Literal["taken", "no_capacity", "refused"]
 Outcome = Literal[
     "running", "completed", "no_capacity", "out_of_time", "stopped", "algorithm_error", "failed"
 ]
@@ -92,39 +90,25 @@ class TrainingJobs:
         code: address in S3 of an archive with ``train.py``.
     """
 
-    sagemaker: Any
+    sagemaker: SageMakerJobs
     role_arn: str
     image: str
     code: str
 
-    def create(self, asked: Asked) -> Refusal | tuple[Literal["refused"], str] | None:
-        """Create a job; return why there is none, None where it is created.
+    def create(self, asked: Asked) -> None:
+        """Create a job.
 
         Raises:
-            ClientError: SageMaker does not answer, or is busy; it may be created all the same.
+            JobRefusedError: SageMaker does not.
+            ClientError: it does not answer, or is busy; the job may be created all the same.
         """
-        try:
-            self.sagemaker.create_training_job(**self._request(asked))
-        except ClientError as error:
-            code = error.response["Error"].get("Code")
-            if code == "ResourceInUse":
-                return "taken"
-            if code in {"ResourceLimitExceeded", "CapacityError"}:
-                return "no_capacity"
-            if code == "ValidationException":
-                return "refused", str(error.response["Error"].get("Message", ""))[:300]
-            raise
-        return None
+        self.sagemaker.create(self._request(asked))
 
     def find(self, name: str) -> Found | None:
         """Return what became of a job; None where there is none of that name."""
-        try:
-            job = self.sagemaker.describe_training_job(TrainingJobName=name)
-        except ClientError as error:
-            # SageMaker has a ResourceNotFound, and says this.
-            if error.response["Error"].get("Code") in {"ValidationException", "ResourceNotFound"}:
-                return None
-            raise
+        job = self.sagemaker.find(name)
+        if job is None:
+            return None
         given = job.get("HyperParameters", {})
         outcome, reason = outcome_of(job)
         seconds = job.get("TrainingTimeInSeconds", 0)
@@ -140,14 +124,7 @@ class TrainingJobs:
 
     def stop(self, name: str) -> None:
         """Have a job stopped; one that has ended, or that is not there, stays so."""
-        try:
-            self.sagemaker.stop_training_job(TrainingJobName=name)
-        except ClientError as error:
-            if error.response["Error"].get("Code") not in {
-                "ValidationException",
-                "ResourceNotFound",
-            }:
-                raise
+        self.sagemaker.stop(name)
 
     def _request(self, asked: Asked) -> dict[str, Any]:
         inputs, runs = asked.inputs, asked.max_runtime_s
@@ -199,6 +176,10 @@ def _channel(name: str, uri: str) -> dict[str, Any]:
     return {"ChannelName": name, "DataSource": {"S3DataSource": source}}
 
 
+_STOPPED: Final[Mapping[Any, Outcome]] = {
+    "MaxRuntimeExceeded": "out_of_time",
+    "MaxWaitTimeExceeded": "no_capacity",
+}
 _CAPACITY = re.compile(r"(CapacityError|InsufficientCapacity|.*[Ii]nsufficient capacity)")
 # What our program says of itself: a word of its own, a class of Python's, a line of its text.
 _SAID = re.compile(r"AlgorithmError: (autotune: [a-z_]{1,40}(?: [A-Za-z_.]{1,60}:[0-9]{1,5})?)\b")
@@ -211,15 +192,14 @@ def outcome_of(job: Mapping[str, Any]) -> tuple[Outcome, str | None]:
     program's form is shown.
     """
     status, secondary = job["TrainingJobStatus"], job.get("SecondaryStatus")
-    if status == "Completed":
-        return "completed", None
+    if status == "Failed":
+        return _failure(job.get("FailureReason", ""))
     if status == "Stopped":
-        if secondary == "MaxRuntimeExceeded":
-            return "out_of_time", None
-        return ("no_capacity" if secondary == "MaxWaitTimeExceeded" else "stopped"), None
-    if status != "Failed":
-        return "running", None
-    reason = job.get("FailureReason", "")
+        return _STOPPED.get(secondary, "stopped"), None
+    return ("completed" if status == "Completed" else "running"), None
+
+
+def _failure(reason: str) -> tuple[Outcome, str | None]:
     if _CAPACITY.match(reason):
         return "no_capacity", None
     if reason.startswith("AlgorithmError"):

@@ -10,18 +10,19 @@ from datetime import timedelta
 from typing import Any, Final, NamedTuple
 
 from autotune.protocol.apprentice_trainings import ApprenticeTrainingError
+from autotune.protocol.llm_connections import nano_usd
 from autotune_platform.apprentice.training.endings import TrainingEndings
 from autotune_platform.apprentice.training.job_files import JobFiles
 from autotune_platform.apprentice.training.jobs import Asked, Found, TrainingJobs, job_name
 from autotune_platform.apprentice.training.models import JobPlan, Training, TrainingJob
-from autotune_platform.apprentice.training.prices import InstancePrices, price_of
+from autotune_platform.apprentice.training.prices import InstancePrices, price_of, reserved_for
 from autotune_platform.apprentice.training.progress import Begun, TrainingProgress, Under
 from autotune_platform.budgets.money import MoneyBudgets, NoRoom, Reserved
 from autotune_platform.budgets.scopes import MoneyLimits
 from autotune_platform.budgets.task_money import TaskMoney
 from autotune_platform.budgets.uses import task_scope, training_of
-from autotune_platform.ledger.money import nano_usd
 from autotune_platform.runtime.parts import part
+from autotune_platform.runtime.training_jobs import JobRefusedError
 from autotune_platform.storage.counting import Addition
 
 SHORTEST_WAIT_S: Final = 30
@@ -35,8 +36,6 @@ TRY_AGAIN_AFTER: Final = timedelta(minutes=10)
 GIVE_UP_AFTER: Final = timedelta(hours=24)
 """So long there may be no capacity."""
 MOST_FAILURES: Final = 3
-PAID_BEYOND_S: Final = 900
-"""Instances are paid for a while before and after a job's program runs: money is set aside for it."""
 
 
 class Looked(NamedTuple):
@@ -89,7 +88,8 @@ class SageMakerStep:
         after = self._at(under)
         if after is None:
             return Looked(self.endings.is_over(under), None, None)
-        return Looked(False, seconds, after.job.name if after.job else None)
+        job = after.job.name if after.job else None
+        return Looked(is_over=False, seconds=seconds, job=job)
 
     def _at(self, under: Under) -> Training | None:
         training = self.progress.at(under)
@@ -193,22 +193,23 @@ class SageMakerStep:
         assert manifest is not None
         assert training.plan is not None
         assert training.plan.base_sha256 is not None
-        refusal = self.jobs.create(
-            Asked(
-                name=job.name,
-                training_id=training.id,
-                task_id=training.task_id,
-                inputs=self.files.give(manifest, document, training.plan.base_sha256),
-                instance_type=job.instance_type,
-                is_spot=document["training"]["spot"],
-                max_runtime_s=document["training"]["maxRuntimeS"],
-            )
+        asked = Asked(
+            name=job.name,
+            training_id=training.id,
+            task_id=training.task_id,
+            inputs=self.files.give(manifest, document, training.plan.base_sha256),
+            instance_type=job.instance_type,
+            is_spot=document["training"]["spot"],
+            max_runtime_s=document["training"]["maxRuntimeS"],
         )
-        if refusal == "no_capacity":
-            self._elsewhere(training, job, begun, None)
-        elif isinstance(refusal, tuple):
-            self._fail(training, job, "job_refused", reason=refusal[1])
-        # One whose name is taken is looked at next time: it may be ours.
+        try:
+            self.jobs.create(asked)
+        except JobRefusedError as refused:
+            if refused.code in {"ResourceLimitExceeded", "CapacityError"}:
+                self._elsewhere(training, job, begun, None)
+            elif refused.code != "ResourceInUse":
+                self._fail(training, job, "job_refused", reason=str(refused))
+            # One whose name is taken is looked at next time: it may be ours.
 
     def _end(
         self,
@@ -242,7 +243,9 @@ class SageMakerStep:
         if now - since >= GIVE_UP_AFTER:
             self._fail(training, job, "no_capacity", found=found)
             return
-        is_last = plan.instance + 1 >= len(begun.configuration.document["training"]["instanceTypes"])
+        is_last = plan.instance + 1 >= len(
+            begun.configuration.document["training"]["instanceTypes"]
+        )
         self._again(
             training,
             job,
@@ -315,14 +318,6 @@ _ERRORS: Final[dict[str, ApprenticeTrainingError]] = {
 def wait_seconds(age_seconds: float) -> int:
     """Return how long to wait before a job of a training of some age is looked at again."""
     return min(LONGEST_WAIT_S, max(SHORTEST_WAIT_S, int(age_seconds / 60)))
-
-
-def reserved_for(max_runtime_s: int, price_nano_usd: int) -> int:
-    """Return what is set aside for a job, in billionths of a US dollar.
-
-    It is the price without spot: what is paid on spot is less.
-    """
-    return price_of(max_runtime_s + PAID_BEYOND_S, price_nano_usd)
 
 
 def _scope(training: Training) -> str:

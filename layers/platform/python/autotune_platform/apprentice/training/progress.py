@@ -94,6 +94,13 @@ class TrainingProgress:
             return None
         return None if found.has_ended or found.redrive != under.redrive else found
 
+    def job_of(self, under: Under) -> str | None:
+        """Return the name of the job under way, if there is one."""
+        training = self.at(under)
+        if training is None or training.step != "train" or training.job is None:
+            return None
+        return training.job.name
+
     def go_on(
         self, training: Training, step: ApprenticeTrainingStep, *also: Addition, **found: Any
     ) -> bool:
