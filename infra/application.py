@@ -25,8 +25,9 @@ def build_app(*, context: Mapping[str, Any] | None = None, outdir: Path | None =
             ``local``, ``api-origin`` where MiniStack answers, ``waiting-functions`` how many
             requests may wait at once, ``grading-functions`` how many functions grade,
             ``slow-functions`` how many write exports, ``model-functions`` how many work on batches
-            of requests to language models, and ``chat-functions`` how many wait for chat
-            completions. Those that begin with ``oidc-`` are of OpenID Connect (``infra.oidc``).
+            of requests to language models, ``chat-functions`` how many wait for chat completions,
+            and ``waiting-runs`` how many runs of the apprentice may wait at once. Those that begin
+            with ``oidc-`` are of OpenID Connect (``infra.oidc``).
         outdir: Folder of the cloud assembly; the CDK's own choice if None.
 
     Raises:
@@ -49,6 +50,7 @@ def build_app(*, context: Mapping[str, Any] | None = None, outdir: Path | None =
         slow_functions=app.node.try_get_context("slow-functions"),
         model_functions=app.node.try_get_context("model-functions"),
         chat_functions=app.node.try_get_context("chat-functions"),
+        waiting_runs=app.node.try_get_context("waiting-runs"),
         oidc={name: app.node.try_get_context(name) for name in NAMES},
     )
     environment = Environment(region=config.region)

@@ -21,6 +21,9 @@ GRADING_FUNCTIONS = 320
 MODEL_FUNCTIONS = 40
 # Those that wait for a provider's answer to somebody's chat completion.
 CHAT_FUNCTIONS = 20
+# Runs of the apprentice that somebody waits for: each holds the API's function and the worker, of
+# those that nothing is reserved for.
+WAITING_RUNS = 30
 # Of each function that one request keeps busy for long: exports, files with scores, verifications,
 # imports, runs of decks.
 # Without a bound some organisations' would take what dispatch, projection and API share.
@@ -99,6 +102,9 @@ class DeploymentConfig:
             are reserved, and each organisation has a share of them. None leaves them the account's.
         chat_functions: Functions that wait for chat completions at once; they are reserved, and an
             organisation has half of them at most. None leaves them the account's.
+        waiting_runs: Runs of the apprentice that are waited for at once, half of them of one
+            organisation at most; each holds two functions, which are not reserved. None bounds
+            nothing.
         oidc: Where people sign in to the console; None where only keys open it.
     """
 
@@ -114,6 +120,7 @@ class DeploymentConfig:
     slow_functions: int | None = SLOW_FUNCTIONS
     model_functions: int | None = MODEL_FUNCTIONS
     chat_functions: int | None = CHAT_FUNCTIONS
+    waiting_runs: int | None = WAITING_RUNS
     oidc: OidcConfig | None = None
 
     @property
@@ -181,6 +188,7 @@ class DeploymentConfig:
         slow_functions: object = None,
         model_functions: object = None,
         chat_functions: object = None,
+        waiting_runs: object = None,
         oidc: Mapping[str, object] | None = None,
     ) -> "DeploymentConfig":
         """Reads the deployment from CDK context and the process environment.
@@ -197,6 +205,8 @@ class DeploymentConfig:
             model_functions: Context value ``model-functions``: a number, or ``none``; if None 40,
                 and ``none`` where no functions are reserved for grading.
             chat_functions: Context value ``chat-functions``: a number, or ``none``; if None 20, and
+                ``none`` where no functions are reserved for grading.
+            waiting_runs: Context value ``waiting-runs``: a number, or ``none``; if None 30, and
                 ``none`` where no functions are reserved for grading.
             oidc: Context values of OpenID Connect, by their names in ``infra.oidc``.
             environment: Environment variables; the CDK CLI sets ``CDK_DEFAULT_REGION``.
@@ -247,6 +257,11 @@ class DeploymentConfig:
                 "chat-functions",
                 chat_functions,
                 None if parsed is Target.LOCAL or grading is None else CHAT_FUNCTIONS,
+            ),
+            waiting_runs=_functions(
+                "waiting-runs",
+                waiting_runs,
+                None if parsed is Target.LOCAL or grading is None else WAITING_RUNS,
             ),
             oidc=OidcConfig.create(oidc or {}, admits_loopback=parsed is Target.LOCAL),
         )

@@ -4,11 +4,12 @@
 ``tools.scaling`` and its neighbours. What its paid calls bear is in that of the ledger.
 """
 
-from autotune.protocol.access import OrganizationLimits
 from autotune_platform.apprentice.folding.repository import OPEN_SHARDS
 from autotune_platform.apprentice.folding.service import MOST_WRITES
 from autotune_platform.apprentice.folding.sweeping import MOST_OF_A_SHARD
 from autotune_platform.apprentice.standing import KNOWN_SECONDS
+from autotune_platform.budgets.waiting import half_of
+from infra.config import CHAT_FUNCTIONS, WAITING_RUNS
 from infra.stacks.apprentice_runs import WORK_RATE
 from tools.scaling import PAGE, PARTITION_UNITS_A_SECOND
 from tools.scaling_decks import PARTITION_READS_A_SECOND
@@ -44,7 +45,6 @@ def apprentice_ceilings() -> list[LedgerCeiling]:
 
 def _runs() -> list[LedgerCeiling]:
     functions = WORK_RATE.max_concurrency
-    waiting = OrganizationLimits().waiting_requests
     return [
         LedgerCeiling(
             "Runs that nobody waits for",
@@ -59,15 +59,28 @@ def _runs() -> list[LedgerCeiling]:
         ),
         LedgerCeiling(
             "Runs that are waited for",
-            waiting / SECONDS_OF_A_CALL,
+            WAITING_RUNS / SECONDS_OF_A_CALL,
             "runs",
-            "organisation",
-            f"{waiting} wait at once, {SECONDS_OF_A_CALL} s each of the paid model; "
-            f"{waiting / SECONDS_OF_A_SMALL_ANSWER:.0f} where a small one answers within "
+            "installation",
+            f"{WAITING_RUNS} wait at once, {half_of(WAITING_RUNS)} of one organisation at most, "
+            f"{SECONDS_OF_A_CALL} s each of the paid model; "
+            f"{WAITING_RUNS / SECONDS_OF_A_SMALL_ANSWER:.0f} where a small one answers within "
             f"{SECONDS_OF_A_SMALL_ANSWER} s. What finds no place is 202 and goes through the "
             "queue. Each holds two of the functions that nothing is reserved for",
-            "layers/platform/python/autotune_platform/budgets/waiting.py",
-            "`autotune ops limit-organization`, and Lambda's quota",
+            "infra/config.py",
+            "`waiting-runs` in `cdk.json`, and Lambda's quota",
+        ),
+        LedgerCeiling(
+            "Chats of tasks",
+            CHAT_FUNCTIONS / SECONDS_OF_A_CALL,
+            "runs",
+            "installation",
+            f"{CHAT_FUNCTIONS} wait at once, {half_of(CHAT_FUNCTIONS)} of one organisation at "
+            "most, also while a worker goes on for whoever waits no more. What finds no place is "
+            "429 with `Retry-After`. Each holds one of the functions of chat completions, and one "
+            "that nothing is reserved for",
+            "layers/platform/python/autotune_platform/ledger/compatible/chat_places.py",
+            "`chat-functions` in `cdk.json`, and Lambda's quota",
         ),
         LedgerCeiling(
             "List of a day's runs",

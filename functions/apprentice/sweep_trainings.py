@@ -1,4 +1,4 @@
-"""Redrives trainings whose execution was lost; runs every minute."""
+"""Redrives trainings whose execution was lost, and begins those that are due; runs every minute."""
 
 from functools import cache
 from typing import Any
@@ -16,8 +16,10 @@ def parts() -> TrainingSweepParts:
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001 - Lambda's signature
-    """Sweep; return how many trainings were overdue."""
-    overdue = parts().training_sweeping.sweep(
-        has_time=lambda: context.get_remaining_time_in_millis() > _LAST_SECONDS * 1_000
-    )
-    return {"overdue": overdue}
+    """Sweep; return how many trainings were overdue, and how many began."""
+
+    def has_time() -> bool:
+        return bool(context.get_remaining_time_in_millis() > _LAST_SECONDS * 1_000)
+
+    overdue = parts().training_sweeping.sweep(has_time=has_time)
+    return {"overdue": overdue, "began": parts().training_starting.sweep(has_time=has_time)}

@@ -19,16 +19,18 @@ def parts() -> ApprenticeWorkParts:
     return ApprenticeWorkParts(ApprenticeWorkEnvironment.parse())
 
 
-def _give_back(place: Mapping[str, Any] | None) -> None:
-    if place is not None:
-        held = Held.model_validate(place["held"])
-        parts().held_places.release(held, waited_until=place["waited_until"])
+def _give_back(places: Mapping[str, Any] | None) -> None:
+    if places is None:
+        return
+    for one in places["held"]:
+        held = Held.model_validate(one)
+        parts().held_places.release(held, waited_until=places["waited_until"])
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     """Work on an event's run, which is new; or on those of a queue's messages.
 
-    An event's run may come with the place of who waits for it.
+    An event's run may come with the places of who waits for it.
 
     Returns:
         The run as it stands, with its ``output``; or the messages that go back to the queue.
@@ -42,7 +44,7 @@ def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
         try:
             worked = work.work_new(Run.model_validate(event["run"]), seconds_left=seconds_left)
         finally:
-            _give_back(event.get("place"))
+            _give_back(event.get("places"))
         run = worked.run.model_dump(mode="json", exclude_none=True)
         return {"run": run, "output": worked.output}
     bodies = {record["messageId"]: record["body"] for record in event["Records"]}

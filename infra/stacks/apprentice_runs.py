@@ -136,10 +136,15 @@ class ApprenticeRuns(Construct):
 
     def _add_runs(self, stack: DomainStack, http: HttpStack) -> None:
         """Routes runs; whoever waits for one waits for the worker."""
+        most = stack.shared.config.waiting_runs
         api = stack.create_api(
             "ApprenticeRunsApi",
             module="runs_api",
-            environment={**self.start_environment, **stack.grader_environment},
+            environment={
+                **self.start_environment,
+                **stack.grader_environment,
+                **({} if most is None else {"WAITING_RUNS": str(most)}),
+            },
         )
         stack.grant_share_waiting(api)
         self.grant_start(api)

@@ -167,13 +167,14 @@ class ApprenticeTraining(Construct):
         sweep = self._stack.create(
             "SweepTrainings",
             module="sweep_trainings",
-            description="Redrives trainings of the apprentice whose execution was lost",
+            description="Begins trainings of the apprentice that are due, and redrives lost ones",
             timeout=SHORT_TIMEOUT,
             environment={**self._table, **self._starting},
         )
         table, function = self._data.apprentice, sweep.function
         table.grant_query_index(function, index_name=DUE_RUNS_INDEX)
-        table.grant_read(function, "GetItem", keys=TASKS)
+        table.grant_read(function, "ConditionCheckItem", "GetItem", keys=LISTS)
+        table.grant_read(function, "GetItem", "Query", keys=TASKS)
         table.grant_write(function, "UpdateItem", keys=TASKS)
         self._workflow.state_machine.grant_start_execution(function)
         self._stack.run_every(Duration.minutes(1), sweep)

@@ -171,6 +171,10 @@ def test_what_asks_models_has_functions_of_its_own_where_anything_has():
     assert create(target="aws", environment={}, chat_functions="8").chat_functions == 8
     assert create(target="aws", environment={}, grading_functions="none").chat_functions is None
     assert create(target="local", environment={}).chat_functions is None
+    assert create(target="aws", environment={}).waiting_runs == 30
+    assert create(target="aws", environment={}, waiting_runs="8").waiting_runs == 8
+    assert create(target="aws", environment={}, grading_functions="none").waiting_runs is None
+    assert create(target="local", environment={}).waiting_runs is None
 
 
 def test_the_context_says_how_many_ask_models(synthesize, tmp_path):
@@ -178,3 +182,8 @@ def test_the_context_says_how_many_ask_models(synthesize, tmp_path):
     work = functions["WorkLlmBatch"]
     assert work["ReservedConcurrentExecutions"] == 12
     assert work["Environment"]["Variables"]["MODEL_FUNCTIONS"] == "12"
+
+
+def test_the_context_says_how_many_runs_are_waited_for(synthesize, tmp_path):
+    functions = synthesize("aws", tmp_path, **{"waiting-runs": "12"}).functions()
+    assert functions["ApprenticeRunsApi"]["Environment"]["Variables"]["WAITING_RUNS"] == "12"

@@ -131,7 +131,7 @@ class JobTrainings:
         assert found is not None
         now = datetime.now(UTC)
         repository = TrainingRepository(self.table)
-        number, _ = repository.last(found.id)
+        number = repository.last(found.id).number
         training_id = new_id("trn")
         training = Training(
             id=training_id,
@@ -162,7 +162,7 @@ class JobTrainings:
             created_by="usr",
             due_at=now,
         )
-        assert repository.add(found, training)
+        assert repository.add(found, training, emergency=0)
         return Under(found.id, training.number, training.id, 0)
 
     def _side(self, training_id: str, side: str, *, seed: int) -> Frozen:

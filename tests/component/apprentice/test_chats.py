@@ -2,6 +2,7 @@
 
 import json
 import time
+from contextlib import ExitStack
 from datetime import timedelta
 from typing import Any
 
@@ -9,10 +10,11 @@ import pytest
 from botocore.exceptions import ReadTimeoutError
 
 from autotune_platform.apprentice.chats import service
-from tests.component.access.test_limits import limit
+from functions.compatible import chat_api
+from tests.component.access.test_limits import caller_of, limit
 from tests.support.apprentice import INPUT_SCHEMA, configuration
 from tests.support.apprentice_runs import Runs
-from tests.support.lambdas import Answer
+from tests.support.lambdas import Answer, forget_processes
 from tests.support.ledger import later
 from tests.support.task_chats import MODEL, QUESTION, TaskChats
 
@@ -269,6 +271,34 @@ def test_a_worker_that_goes_on_keeps_the_place_of_who_waited(
     assert told(chats.ask()) == (504, "run_goes_on_alone")
     assert chats.ask().status == 429
     assert chats.runs.worker.invoked == 1
+
+
+def test_chats_of_all_organisations_are_bounded_while_their_workers_go_on(
+    chats: TaskChats, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def late(event: dict[str, Any]) -> dict[str, Any]:
+        time.sleep(1)
+        return too_late(event)
+
+    monkeypatch.setattr(service, "MAX_APPRENTICE_WAIT_SECONDS", 1)
+    monkeypatch.setenv("CHAT_FUNCTIONS", "4")
+    forget_processes()
+    chats.runs.worker.instead = late
+    assert told(chats.ask()) == (504, "run_goes_on_alone")
+
+    places = chat_api.parts().task_chat_places
+    with ExitStack() as held:
+        for name in ("second", "third", "fourth"):
+            other = caller_of(chats.platform, chats.platform.new_organization(name))
+            held.enter_context(places.place(other, 20))
+        full = chats.ask()
+    assert told(full) == (429, "rate_limit_exceeded")
+    # The openai package asks again by itself, after as long as this says.
+    assert (full.headers["retry-after"], "x-should-retry" in full.headers) == ("2", False)
+    assert "4 of all organizations" in full.json["error"]["message"]
+    assert chats.runs.worker.invoked == 1
+    chats.runs.worker.instead = None
+    assert chats.ask().status == 200
 
 
 def test_what_takes_longer_without_a_key_is_not_to_be_sent_again(chats: TaskChats) -> None:

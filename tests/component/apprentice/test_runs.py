@@ -2,6 +2,7 @@
 
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from datetime import timedelta
 from typing import Any
 from unittest.mock import patch
@@ -17,9 +18,10 @@ from autotune_platform.budgets.uses import task_scope
 from autotune_platform.runtime import clients
 from autotune_platform.storage.cursors import encode_cursor
 from autotune_platform.storage.table import Table
-from tests.component.access.test_limits import limit
+from functions.apprentice import runs_api
+from tests.component.access.test_limits import caller_of, limit
 from tests.support.apprentice_runs import ANSWER, INPUT, WORKER, Runs, failed
-from tests.support.lambdas import LambdaContext, handler
+from tests.support.lambdas import LambdaContext, forget_processes, handler
 from tests.support.ledger import later
 from tests.support.tables import stream_records
 
@@ -328,6 +330,68 @@ def test_a_worker_that_is_in_time_leaves_the_place_to_who_waits(runs: Runs) -> N
     with patch.object(Slots, "release", lambda *given: released.append(given)):
         assert runs.start(wait=20).status == 200
     assert len(released) == 1  # by the API
+
+
+@pytest.fixture
+def few(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> Runs:
+    """Four runs are waited for at once in an installation."""
+    monkeypatch.setenv("WAITING_RUNS", "4")
+    forget_processes()
+    return runs
+
+
+def tenant(runs: Runs, name: str) -> Any:
+    """Return who calls for a new organisation."""
+    return caller_of(runs.platform, runs.platform.new_organization(name), waiting_requests=50)
+
+
+def hold(places: ExitStack, caller: Any, times: int) -> list[float]:
+    """Have an organisation wait for so many runs at once; return how long each may."""
+    shares = runs_api.parts().waiting
+    return [places.enter_context(shares.share(caller, 20)) for _ in range(times)]
+
+
+def test_so_many_runs_of_all_organisations_are_waited_for_and_no_other_is_lost(few: Runs) -> None:
+    with ExitStack() as places:
+        assert hold(places, tenant(few, "second"), 3) == [20, 20, 0]  # half of them at most
+        assert hold(places, tenant(few, "third"), 2) == [20, 20]
+        answer = few.start(wait=20)
+        assert (answer.status, few.worker.invoked) == (202, 0)
+    assert few.work() == []
+    assert few.read(answer.json["run"]["id"])["state"] == "answered"
+    assert few.start(wait=20).status == 200  # all places were given back
+
+
+def test_a_worker_that_goes_on_keeps_a_place_of_all_until_it_ends(few: Runs) -> None:
+    handed: list[dict[str, Any]] = []
+
+    def late(event: dict[str, Any]) -> dict[str, Any]:
+        handed.append(event)
+        time.sleep(1)
+        raise ReadTimeoutError(endpoint_url="lambda")
+
+    few.worker.instead = late
+    second, third = tenant(few, "second"), tenant(few, "third")
+    assert few.start(wait=1).status == 202
+    with ExitStack() as places:
+        assert [hold(places, one, 2) for one in (second, third)] == [[20, 20], [20, 0]]
+    handler(WORKER)(handed[0], LambdaContext(299))
+    with ExitStack() as places:
+        assert [hold(places, one, 2) for one in (second, third)] == [[20, 20], [20, 20]]
+
+
+def test_places_that_nobody_gives_back_are_free_when_the_worker_has_ended(few: Runs) -> None:
+    def killed(event: dict[str, Any]) -> dict[str, Any]:
+        time.sleep(1)
+        raise ReadTimeoutError(endpoint_url="lambda")
+
+    few.worker.instead = killed
+    callers = [tenant(few, "second"), tenant(few, "third")]
+    assert few.start(wait=1).status == 202
+    for seconds, free in ((WORKER_SECONDS - 20, 3), (WORKER_SECONDS + 20, 4)):
+        with later(timedelta(seconds=seconds)), ExitStack() as places:
+            held = [one for caller in callers for one in hold(places, caller, 2)]
+            assert held.count(20) == free
 
 
 def test_a_worker_that_fails_is_given_the_run_again(runs: Runs) -> None:

@@ -8,7 +8,7 @@ moment.
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from autotune.protocol.ids import new_id
@@ -32,6 +32,11 @@ VERIFICATIONS_AT_ONCE = 4
 together with what else waits for a provider; one holds a function for up to half a minute."""
 
 
+def half_of(functions: int) -> int:
+    """Return how many of these one organisation may hold, so that none keeps out all others."""
+    return max(1, functions // 2)
+
+
 class Held(FrozenModel):
     """A place that was taken, as whoever gives it back has to know it."""
 
@@ -50,12 +55,12 @@ class Work:
         seconds: how long it lasts at most, from when it is begun.
         goes_on: whether it did when nobody waited any more. Its place is then kept, until that
             function gives it back (``HeldPlaces``), or so long.
-        held: the organisation's place.
+        held: the organisation's place, and that among all.
     """
 
     seconds: float
     goes_on: bool = False
-    held: Held | None = None
+    held: list[Held] = field(default_factory=list)
 
 
 @part
@@ -83,6 +88,7 @@ class WaitingShares:
         of: what waits; the functions of each kind are shared apart.
         most_of_all: how many of all organisations wait at once, so that functions are left to those
             who ask without waiting; None where nothing else needs them.
+        most_of_one: how many of one organisation do at most, whatever its limit.
     """
 
     slots: Slots
@@ -97,11 +103,14 @@ class WaitingShares:
         "apprentice_runs",
     ]
     most_of_all: int | None = None
+    most_of_one: int | None = None
 
     @contextmanager
     def share(self, caller: Caller, seconds: float, *, work: Work | None = None) -> Iterator[float]:
         """Take a place for a request that would wait; give how long it may, 0 without a place."""
         most = caller.limits.waiting_requests
+        if self.most_of_one is not None:
+            most = min(most, self.most_of_one)
         if seconds <= 0 or most == 0:
             yield 0
             return
@@ -112,11 +121,15 @@ class WaitingShares:
     def place(
         self, organization_id: str, seconds: float, *, most: int, work: Work | None = None
     ) -> Iterator[bool]:
-        """Take one of an organisation's places, and one of all; give whether there was one."""
+        """Take one of an organisation's places, and one of all; give whether there was one.
+
+        Args:
+            work: whose places are kept, both, where it goes on.
+        """
         with ExitStack() as taken:
             is_taken = taken.enter_context(self._place(organization_id, seconds, most, work))
             if is_taken and self.most_of_all is not None:
-                is_taken = taken.enter_context(self._place(_ALL, seconds, self.most_of_all))
+                is_taken = taken.enter_context(self._place(_ALL, seconds, self.most_of_all, work))
             yield is_taken
 
     @contextmanager
@@ -154,7 +167,7 @@ class WaitingShares:
             yield False
             return
         if work is not None:
-            work.held = Held(scope=scope, request_id=request_id, lane=taken.lane)
+            work.held.append(Held(scope=scope, request_id=request_id, lane=taken.lane))
         try:
             yield True
         finally:

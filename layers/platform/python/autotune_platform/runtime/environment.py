@@ -350,8 +350,8 @@ class ApprenticeTasksEnvironment(ApprenticeEnvironment):
     apprentice_bucket: str
 
 
-class ApprenticeRunApiEnvironment(LedgerEnvironment, ApprenticeEnvironment):
-    """For the function that takes inputs of tasks.
+class RunStartEnvironment(LedgerEnvironment, ApprenticeEnvironment):
+    """For functions that start runs.
 
     Attributes:
         run_queue_url: where ids of runs go that nobody waits for.
@@ -362,11 +362,21 @@ class ApprenticeRunApiEnvironment(LedgerEnvironment, ApprenticeEnvironment):
     work_runs_function: str
 
 
+class ApprenticeRunApiEnvironment(RunStartEnvironment):
+    """For the function that takes inputs of tasks.
+
+    Attributes:
+        waiting_runs: how many are waited for at once; None where nothing is bounded.
+    """
+
+    waiting_runs: int | None = None
+
+
 class ApprenticeExampleEnvironment(LedgerEnvironment, ApprenticeEnvironment):
     """For the function that lists and imports examples."""
 
 
-class ChatEnvironment(ApprenticeRunApiEnvironment, ConnectionEnvironment):
+class ChatEnvironment(RunStartEnvironment, ConnectionEnvironment):
     """For the function that answers chat completions; ``chat_functions`` are of its kind.
 
     Attributes:

@@ -13,7 +13,11 @@ class ApprenticeReportParts(ApiParts, ApprenticeParts):
 
     @cached_property
     def apprentice_reports(self) -> TaskReports:
-        return TaskReports(tasks=self.apprentice_tasks, evidence=self.apprentice_evidence)
+        return TaskReports(
+            tasks=self.apprentice_tasks,
+            evidence=self.apprentice_evidence,
+            trainings=self.training_repository,
+        )
 
     @cached_property
     def report_sending(self) -> ReportSending:

@@ -18,7 +18,7 @@ from autotune_platform.apprentice.standing import Standings
 from autotune_platform.budgets.permits import Permits
 from autotune_platform.budgets.repository import BudgetRepository
 from autotune_platform.budgets.slots import Slots
-from autotune_platform.budgets.waiting import HeldPlaces, WaitingShares
+from autotune_platform.budgets.waiting import HeldPlaces, WaitingShares, half_of
 from autotune_platform.ledger.connection_repository import ConnectionRepository
 from autotune_platform.ledger.row_answers import RowAnswers
 from autotune_platform.ledger.usable_connections import UsableConnections
@@ -26,6 +26,7 @@ from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import (
     ApprenticeRunApiEnvironment,
     ApprenticeWorkEnvironment,
+    RunStartEnvironment,
 )
 from autotune_platform.wiring.access import ApiParts
 from autotune_platform.wiring.apprentice import ApprenticeParts, LocalModelParts
@@ -37,7 +38,7 @@ from autotune_platform.wiring.model_calls import ModelCallParts
 class ApprenticeRunParts(LedgerParts, ApprenticeParts):
     """Where runs are stored, and their answers."""
 
-    environment: ApprenticeRunApiEnvironment | ApprenticeWorkEnvironment
+    environment: RunStartEnvironment | ApprenticeWorkEnvironment
 
     @cached_property
     def task_repository(self) -> TaskRepository:
@@ -66,10 +67,10 @@ class ApprenticeRunParts(LedgerParts, ApprenticeParts):
         return RunQueue(sqs=clients.sqs(), queue_url=self.environment.run_queue_url)
 
 
-class ApprenticeRunApiParts(ApiParts, ApprenticeRunParts):
-    """What takes inputs of tasks, and shows what came of them."""
+class RunStartParts(ApiParts, ApprenticeRunParts):
+    """What starts runs."""
 
-    environment: ApprenticeRunApiEnvironment
+    environment: RunStartEnvironment
 
     @cached_property
     def run_starting(self) -> RunStarting:
@@ -82,6 +83,12 @@ class ApprenticeRunApiParts(ApiParts, ApprenticeRunParts):
             ),
         )
 
+
+class ApprenticeRunApiParts(RunStartParts):
+    """What takes inputs of tasks, and shows what came of them."""
+
+    environment: ApprenticeRunApiEnvironment
+
     @cached_property
     def run_reading(self) -> RunReading:
         return RunReading(
@@ -93,7 +100,13 @@ class ApprenticeRunApiParts(ApiParts, ApprenticeRunParts):
     @cached_property
     def waiting(self) -> WaitingShares:
         slots = Slots(budgets=BudgetRepository(self.budgets_table))
-        return WaitingShares(slots=slots, of="apprentice_runs")
+        most = self.environment.waiting_runs
+        return WaitingShares(
+            slots=slots,
+            of="apprentice_runs",
+            most_of_all=most,
+            most_of_one=None if most is None else half_of(most),
+        )
 
 
 class ApprenticeWorkParts(ApprenticeRunParts, LocalModelParts, ModelCallParts, GatewayParts):

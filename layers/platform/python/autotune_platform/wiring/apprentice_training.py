@@ -7,6 +7,7 @@ from autotune_platform.apprentice.examples.data_sets import DataSets
 from autotune_platform.apprentice.examples.files import DataFiles
 from autotune_platform.apprentice.examples.splits import SplitRepository
 from autotune_platform.apprentice.examples.texts import ExampleContents
+from autotune_platform.apprentice.folding.repository import EvidenceRepository
 from autotune_platform.apprentice.runs.repository import RunRepository
 from autotune_platform.apprentice.students.files import ModelFiles
 from autotune_platform.apprentice.training.endings import TrainingEndings
@@ -19,6 +20,7 @@ from autotune_platform.apprentice.training.prices import InstancePrices
 from autotune_platform.apprentice.training.progress import TrainingProgress
 from autotune_platform.apprentice.training.repository import TrainingRepository
 from autotune_platform.apprentice.training.service import Trainings
+from autotune_platform.apprentice.training.starting import TrainingStarting
 from autotune_platform.apprentice.training.sweeping import TrainingSweeping
 from autotune_platform.apprentice.training.verifying import VerifyStep
 from autotune_platform.apprentice.versions.repository import VersionRepository
@@ -50,6 +52,7 @@ class TrainingApiParts(ApiParts, ApprenticeParts):
         return Trainings(
             tasks=self.apprentice_tasks,
             repository=self.training_repository,
+            evidence=EvidenceRepository(self.apprentice_table),
             executions=_executions(self.environment.train_student_arn),
             prices=_prices(self.environment),
             stop_job=SageMakerJobs().stop,
@@ -153,20 +156,32 @@ class TrainingJobParts(TrainingParts):
 
 
 class TrainingSweepParts:
-    """What finds trainings whose execution was lost."""
+    """What finds trainings whose execution was lost, and begins those that are due."""
 
     def __init__(self, environment: TrainingSweepEnvironment) -> None:
         self.environment = environment
 
     @cached_property
+    def table(self) -> Table:
+        return Table(self.environment.apprentice_table, clients.dynamodb())
+
+    @cached_property
     def training_sweeping(self) -> TrainingSweeping:
-        table = Table(self.environment.apprentice_table, clients.dynamodb())
         return TrainingSweeping(
             progress=TrainingProgress(
-                trainings=TrainingRepository(table), tasks=TaskRepository(table)
+                trainings=TrainingRepository(self.table), tasks=TaskRepository(self.table)
             ),
             executions=_executions(self.environment.train_student_arn),
             stop_job=SageMakerJobs().stop,
+        )
+
+    @cached_property
+    def training_starting(self) -> TrainingStarting:
+        return TrainingStarting(
+            trainings=TrainingRepository(self.table),
+            tasks=TaskRepository(self.table),
+            evidence=EvidenceRepository(self.table),
+            executions=_executions(self.environment.train_student_arn),
         )
 
 

@@ -52,20 +52,28 @@ class ChatApiParts(ApiParts, ModelCallParts):
         )
 
     @cached_property
+    def task_chat_places(self) -> ChatPlaces:
+        # A chat of a connection ends with its function, of which so many are reserved. The worker
+        # that a task's chat calls may go on for minutes after it.
+        most, places = self.environment.chat_functions, self.chat_places
+        waiting = WaitingShares(slots=places.waiting.slots, of="chats", most_of_all=most)
+        return ChatPlaces(waiting=waiting, functions=most)
+
+    @cached_property
     def task_chats(self) -> "TaskChats":
         # Chats of connections need nothing of this; validation by schemas is slow to import.
         from autotune_platform.apprentice.chats.service import TaskChats  # noqa: PLC0415
         from autotune_platform.wiring.apprentice_runs import (  # noqa: PLC0415
-            ApprenticeRunApiParts,
+            RunStartParts,
         )
 
-        runs = ApprenticeRunApiParts(self.environment)
+        runs = RunStartParts(self.environment)
         return TaskChats(
             tasks=runs.task_repository,
             standings=runs.standings,
             starting=runs.run_starting,
             answers=runs.run_answers,
-            places=self.chat_places,
+            places=self.task_chat_places,
         )
 
     @cached_property

@@ -13,6 +13,7 @@ from autotune.protocol.apprentice_reports import (
     ApprenticeDay,
     ApprenticeEstimate,
     ApprenticeFieldAgreement,
+    ApprenticeNextTraining,
     ApprenticeReport,
     ApprenticeSavings,
     ApprenticeStatus,
@@ -192,6 +193,12 @@ _STATUSES: Columns[ApprenticeStatus] = {
 }
 
 
+def _next_training(shown: ApprenticeNextTraining) -> str:
+    running = "" if shown.running is None else f", after training {shown.running}, which is running"
+    why = ", as a version raised an emergency" if shown.cause == "emergency" else ""
+    return f"at {shown.examples_needed} examples{why}{running}"
+
+
 def _print_status(status: ApprenticeStatus) -> None:
     console = stdout_console()
     table = plain_table()
@@ -199,6 +206,8 @@ def _print_status(status: ApprenticeStatus) -> None:
     table.add_row("task", f"{status.name}, version {status.version}: {status.description}")
     table.add_row("phase", str(status.phase))
     table.add_row("examples", f"{status.examples} of {status.examples_needed}")
+    if status.next_training is not None:
+        table.add_row("next training", _next_training(status.next_training))
     for version in status.versions:
         table.add_row(f"version {version.number}", _version(version))
     for use in status.spend.periods:

@@ -223,6 +223,21 @@ class ApprenticeAlert(ResponseModel):
     message: str
 
 
+class ApprenticeNextTraining(ResponseModel):
+    """When a training starts by itself.
+
+    Attributes:
+        examples_needed: how many there have to be; it starts within a minute then.
+        cause: ``emergency`` where a version raised one since the last training, after which a batch
+            of new examples is enough.
+        running: number of the training that is under way; the next one waits for its end.
+    """
+
+    examples_needed: int
+    cause: Literal["examples", "emergency"]
+    running: int | None
+
+
 class ApprenticeStatus(ResponseModel):
     """Where a task stands.
 
@@ -233,6 +248,7 @@ class ApprenticeStatus(ResponseModel):
         serving: number of the version that answers callers.
         candidate: number of the one in shadow or canary.
         examples: answers of the paid model under the present definition, of ``examples_needed``.
+        next_training: when the small model is trained again; None where nothing is trained here.
         versions: those under the present definition, the latest first.
         spend: what the present periods of the task's own budget have used.
         today: the runs of this day.
@@ -250,6 +266,7 @@ class ApprenticeStatus(ResponseModel):
     is_canary: bool
     examples: int
     examples_needed: int
+    next_training: ApprenticeNextTraining | None = None
     thresholds: ApprenticeThresholds
     versions: list[ApprenticeVersionStanding]
     spend: ApprenticeSpend

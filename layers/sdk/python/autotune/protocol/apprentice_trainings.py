@@ -9,6 +9,10 @@ ApprenticeTrainingState = Literal["running", "hosted", "discarded", "failed"]
 """``hosted`` made a version, which is in shadow from then on; ``discarded`` made a model that did
 not show enough; ``failed`` made none. All but ``running`` are for good."""
 
+ApprenticeTrainingCause = Literal["request", "examples", "emergency"]
+"""Why one began: somebody asked for it; there were examples enough; or a version raised an
+emergency, and there was a new batch of examples."""
+
 ApprenticeTrainingStep = Literal["freeze", "train", "verify", "validate", "host"]
 """``verify`` looks at what a job trained before anybody loads it."""
 
@@ -180,6 +184,7 @@ class ApprenticeTraining(ResponseModel):
     Attributes:
         number: later ones have higher numbers.
         step: what it is at, or ended at.
+        examples: how many there were of its definition when it began.
         shortage: what it lacked, where it was discarded before anything was trained.
         version: the one that came of it, once it is hosted.
         objections: why it was discarded.
@@ -193,6 +198,8 @@ class ApprenticeTraining(ResponseModel):
     number: int
     state: ApprenticeTrainingState
     step: ApprenticeTrainingStep
+    cause: ApprenticeTrainingCause = "request"
+    examples: int = 0
     backend: TrainingBackend
     configuration_version: int
     definition_hash: str

@@ -3,14 +3,17 @@
 ``pk=apt_…#examples#<definition hash>#<00..0f>, sk=exm_…`` is an example without its texts: sixteen
 partitions, so that no one takes all writes. Texts of a run are where the run has them, in its item
 and in the ledger. ``pk=apt_…#imported#exm_…, sk=texts`` has those of an imported one.
-``pk=apt_…, sk=examples#<definition hash>`` counts them, and ``sk=data#…`` is about data sets.
+``pk=apt_…, sk=examples#<definition hash>`` counts them, and ``sk=data#…`` is about data sets. A
+count that has changed is in the index of what is due until somebody looked whether a training is.
 """
 
 import hashlib
 from collections.abc import Mapping
 from typing import Any
 
+from autotune_platform.apprentice.configuration.models import ApprenticeTask
 from autotune_platform.apprentice.examples.models import Example, Selection
+from autotune_platform.storage.due_index import OPEN_SHARD
 from autotune_platform.storage.item_format import Item, moment
 from autotune_platform.storage.table import Key
 
@@ -19,6 +22,8 @@ TEXTS = "texts"
 COUNTED = "examples#"
 DATA = "data#"
 EXAMPLES_COUNTED = "examples"
+GROWN = "grown-examples"
+"""The partition of the index that has counts which changed since somebody looked."""
 _EXAMPLES = "#examples#"
 
 
@@ -45,6 +50,19 @@ def texts_key(task_id: str, example_id: str) -> Key:
 def counts_key(definition_hash: str) -> str:
     """Return the sort key of the number of a definition's examples."""
     return COUNTED + definition_hash
+
+
+def grown(task: ApprenticeTask) -> Item:
+    """Return what a count has that changed: by that somebody looks whether a training is due.
+
+    It is always the same, so that the index is written when it comes and goes, and not each time.
+    """
+    return {
+        "organization_id": task.organization_id,
+        "task_name": task.name,
+        OPEN_SHARD: GROWN,
+        "due_at": "0",
+    }
 
 
 def stored_count(selection: Selection) -> str:

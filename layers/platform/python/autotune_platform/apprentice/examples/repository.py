@@ -19,6 +19,7 @@ from autotune_platform.apprentice.examples.items import (
     example_from,
     example_key,
     examples_of,
+    grown,
     shard_of,
     stored_count,
     texts_key,
@@ -92,7 +93,7 @@ class ExampleRepository:
         for _ in BUSY.attempts(_ATTEMPTS):
             writes: list[Addition | Check] = [
                 unchanged(self._table.name, task),
-                self._count(task.id, task.organization_id, task.definition_hash, len(left)),
+                self._count(task, len(left)),
             ]
             for one in left:
                 writes += [self._new(one), self._texts(task, one)]
@@ -233,16 +234,14 @@ class ExampleRepository:
         changes = {"organization_id": task.organization_id, "body": one.packed}
         return Addition(table=self._table.name, pk=pk, sk=sk, changes=changes)
 
-    def _count(
-        self, task_id: str, organization_id: str, definition_hash: str, count: int
-    ) -> Addition:
+    def _count(self, task: ApprenticeTask, count: int) -> Addition:
         imported = stored_count("imported")
         return Addition(
             table=self._table.name,
-            pk=task_id,
-            sk=counts_key(definition_hash),
+            pk=task.id,
+            sk=counts_key(task.definition_hash),
             numbers={EXAMPLES_COUNTED: count, imported: count},
-            changes={"organization_id": organization_id},
+            changes=grown(task),
             at_most={imported: MAX_IMPORTED_EXAMPLES - count},
         )
 

@@ -12,6 +12,7 @@ from autotune_platform.apprentice.configuration.models import ApprenticeTask
 from autotune_platform.apprentice.examples.items import (
     EXAMPLES_COUNTED,
     counts_key,
+    grown,
     stored_count,
 )
 from autotune_platform.apprentice.examples.models import Selection
@@ -210,7 +211,7 @@ class EvidenceRepository:
             pk=task.id,
             sk=counts_key(definition_hash),
             numbers={EXAMPLES_COUNTED: by.count, **paid, **counted},
-            changes={"organization_id": task.organization_id},
+            changes=grown(task),
         )
 
     def event(self, task: ApprenticeTask, event: Event) -> Addition:

@@ -92,6 +92,12 @@ class KnownTask:
         return document
 
     @property
+    def latest_emergency(self) -> int:
+        """The latest version that raised an emergency; 0 where none did."""
+        raised = (n for n, one in self.versions.items() if one.evidence.emergency_at is not None)
+        return max(raised, default=0)
+
+    @property
     def examples_needed(self) -> int:
         """How many there have to be before any version is asked."""
         return examples_needed(self.document)

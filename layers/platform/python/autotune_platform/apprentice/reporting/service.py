@@ -19,6 +19,9 @@ from autotune_platform.apprentice.reporting.history import (
 from autotune_platform.apprentice.reporting.known import KnownTask, known_task
 from autotune_platform.apprentice.reporting.prospects import OBSERVED_DAYS, estimate
 from autotune_platform.apprentice.reporting.standing import thresholds, version_standing
+from autotune_platform.apprentice.training.due import next_training
+from autotune_platform.apprentice.training.repository import TrainingRepository
+from autotune_platform.apprentice.training.service import objection_to
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 
@@ -27,10 +30,11 @@ SAVINGS_DAYS = 30
 
 @part
 class TaskReports:
-    """Reports of tasks; each reads at most five items or queries, and writes nothing."""
+    """Reports of tasks; each reads at most six items or queries, and writes nothing."""
 
     tasks: TaskConfigurations
     evidence: EvidenceRepository
+    trainings: TrainingRepository
     clock: Clock = SYSTEM_CLOCK
 
     def status(self, caller: Caller, name: str) -> wire.ApprenticeStatus:
@@ -92,6 +96,7 @@ class TaskReports:
             is_canary=derived.is_canary,
             examples=task.examples,
             examples_needed=task.examples_needed,
+            next_training=self._next_training(task),
             thresholds=thresholds(task),
             versions=[version_standing(one) for one in task.versions.values()],
             spend=spend_on_wire(spend),
@@ -105,6 +110,22 @@ class TaskReports:
         configured = self.tasks.get(caller, name)
         about = self.evidence.about(configured.task.id)
         return known_task(configured, about, self.clock.now().timestamp())
+
+    def _next_training(self, task: KnownTask) -> wire.ApprenticeNextTraining | None:
+        own = task.configured.task
+        if objection_to(task.document, own.name) is not None:
+            return None
+        last = self.trainings.last(own.id)
+        due = next_training(
+            task.document,
+            last,
+            definition_hash=own.definition_hash,
+            examples=task.examples,
+            emergency=task.latest_emergency,
+        )
+        return wire.ApprenticeNextTraining(
+            examples_needed=due.needed, cause=due.cause, running=last.running
+        )
 
     def _days(self, task: KnownTask, days: int) -> list[DayCounts]:
         today = self._today()

@@ -68,18 +68,18 @@ class RunWorker:
     function: str
 
     def work(
-        self, run: Run, *, seconds: int, place: Mapping[str, Any] | None = None
+        self, run: Run, *, seconds: int, places: Mapping[str, Any] | None = None
     ) -> tuple[Run, dict[str, Any] | None] | None:
         """Have a new run worked on; return it as it stands, with its answer.
 
         Args:
-            place: which the worker gives back if it lasts longer.
+            places: which the worker gives back if it lasts longer.
 
         Returns:
             None where it did not answer in time, or failed: it may be at it still.
         """
         handed = {"run": run.model_dump(mode="json", exclude_none=True)}
-        payload = json.dumps(handed if place is None else {**handed, "place": place})
+        payload = json.dumps(handed if places is None else {**handed, "places": places})
         try:
             answer = self.client_for(seconds).invoke(
                 FunctionName=self.function,

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
@@ -66,7 +66,7 @@ class RunStarting:
         """Start a run of a task, and wait for its end if that is wanted.
 
         Args:
-            work: with the place of whoever waits.
+            work: with the places of whoever waits.
 
         Raises:
             NotFoundError: there is no such task.
@@ -82,18 +82,19 @@ class RunStarting:
         if before is not None:
             return self._again(before, run, wait_seconds)
         if wait_seconds:
-            return self._awaited(run, wait_seconds, None if work is None else work.held)
+            return self._awaited(run, wait_seconds, () if work is None else work.held)
         if not self.runs.add(run) and (stored := self.runs.get(run.id)) is not None:
             return self._again(stored, run, 0)
         self.queue.send(run)
         return Started(run)
 
-    def _awaited(self, run: Run, seconds: int, held: Held | None) -> Started:
+    def _awaited(self, run: Run, seconds: int, held: Sequence[Held]) -> Started:
         began_at = self.clock.monotonic()
-        place = None
-        if held is not None:
-            place = {"held": held.model_dump(), "waited_until": self.clock.unix() + seconds}
-        answered = self.worker.work(run, seconds=seconds, place=place)
+        places = {
+            "held": [one.model_dump() for one in held],
+            "waited_until": self.clock.unix() + seconds,
+        }
+        answered = self.worker.work(run, seconds=seconds, places=places if held else None)
         if answered is not None:
             found, output = answered
             self._require_same(found, run)

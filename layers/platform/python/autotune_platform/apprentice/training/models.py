@@ -5,6 +5,7 @@ from typing import Literal
 
 from autotune.protocol.apprentice_models import TrainingBackend
 from autotune.protocol.apprentice_trainings import (
+    ApprenticeTrainingCause,
     ApprenticeTrainingError,
     ApprenticeTrainingObjection,
     ApprenticeTrainingShortage,
@@ -93,6 +94,8 @@ class Training(FrozenModel):
 
     Attributes:
         task_name: names are never given to another task while it runs.
+        cause: why it began.
+        examples: how many there were of its definition when it began.
         manifest: of the frozen examples.
         redrive: how often its execution was lost; executions before the last redrive have no say.
         turn: how often it was written while a job trained it; of two that look after it one has a
@@ -121,6 +124,8 @@ class Training(FrozenModel):
     spent_nano_usd: int = 0
     trained_seconds: float = 0.0
     is_canceled: bool = False
+    cause: ApprenticeTrainingCause = "request"
+    examples: int = 0
     backend: TrainingBackend
     configuration_version: int
     definition_hash: str
@@ -141,3 +146,23 @@ class Training(FrozenModel):
     def has_ended(self) -> bool:
         """Whether nothing more becomes of it."""
         return self.state != "running"
+
+
+class LastTraining(FrozenModel):
+    """The last training of a task, as whoever begins the next needs it.
+
+    Attributes:
+        number: how many there were.
+        running: the number of the one under way.
+        definition_hash: under which it was begun; None where there was none.
+        examples: how many there were of that definition then.
+        outcome: how it ended; None while it is under way.
+        emergency: number of the latest version that had raised an emergency by then.
+    """
+
+    number: int = 0
+    running: int | None = None
+    definition_hash: str | None = None
+    examples: int = 0
+    outcome: ApprenticeTrainingState | None = None
+    emergency: int = 0

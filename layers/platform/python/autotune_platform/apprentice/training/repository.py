@@ -3,24 +3,45 @@
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 from autotune_platform.apprentice.configuration.items import model_from, unchanged
 from autotune_platform.apprentice.configuration.models import ApprenticeTask
+from autotune_platform.apprentice.examples.items import (
+    COUNTED,
+    EXAMPLES_COUNTED,
+    GROWN,
+    counts_key,
+)
 from autotune_platform.apprentice.folding.items import DUE_RUNS_INDEX
 from autotune_platform.apprentice.training.items import LAST, TRAINING, training_key, trainings_of
-from autotune_platform.apprentice.training.models import Training
+from autotune_platform.apprentice.training.models import LastTraining, Training
 from autotune_platform.storage.counting import Addition
-from autotune_platform.storage.due_index import OPEN_SHARD
+from autotune_platform.storage.due_index import OPEN_SHARD, DueIndex
 from autotune_platform.storage.item_format import moment
 from autotune_platform.storage.numbered import numbered_page
-from autotune_platform.storage.table import Table
+from autotune_platform.storage.table import Key, Table
 
 OPEN_TRAININGS = "trainings"
 """The partition of the index that has trainings under way: there are few, each for minutes."""
 _PASSING = ("job",)
 """What a training has for a while."""
+
+
+class Grown(NamedTuple):
+    """A number of examples that changed since somebody looked."""
+
+    organization_id: str
+    task_id: str
+    task_name: str
+    definition_hash: str
+    examples: int
+
+    @property
+    def key(self) -> Key:
+        """Where it is stored."""
+        return self.task_id, counts_key(self.definition_hash)
 
 
 class TrainingRepository:
@@ -57,13 +78,16 @@ class TrainingRepository:
         for item in self._table.items(trainings_of(task_id), starting=TRAINING):
             yield model_from(item, Training)
 
-    def last(self, task_id: str) -> tuple[int, int | None]:
-        """Return how many trainings a task had, and the number of the one under way."""
-        item = self._table.get(trainings_of(task_id), LAST) or {}
-        return int(item.get("number", 0)), item.get("running")
+    def last(self, task_id: str) -> LastTraining:
+        """Return what is known of the last training of a task."""
+        return model_from(self._table.get(trainings_of(task_id), LAST) or {}, LastTraining)
 
-    def add(self, task: ApprenticeTask, training: Training) -> bool:
-        """Store a training that begins; return False where the task changed, or another began."""
+    def add(self, task: ApprenticeTask, training: Training, *, emergency: int) -> bool:
+        """Store a training that begins; return False where the task changed, or another began.
+
+        Args:
+            emergency: number of the latest version that raised an emergency; 0 where none did.
+        """
         before = training.number - 1
         last = Addition(
             table=self._table.name,
@@ -73,7 +97,11 @@ class TrainingRepository:
                 "number": training.number,
                 "running": training.number,
                 "organization_id": task.organization_id,
+                "definition_hash": training.definition_hash,
+                "examples": training.examples,
+                "emergency": emergency,
             },
+            remove=("outcome",),
             only_if={"number": before or None, "running": None},
         )
         stored = self._addition(training, only_if={"number": None})
@@ -98,7 +126,7 @@ class TrainingRepository:
                     pk=trainings_of(after.task_id),
                     sk=LAST,
                     remove=("running",),
-                    changes={"number": after.number},
+                    changes={"outcome": after.state},
                     only_if={"running": after.number},
                 )
             )
@@ -128,6 +156,35 @@ class TrainingRepository:
             stored = self._table.get(item["pk"], item["sk"])
             if stored is not None:
                 yield model_from(stored, Training)
+
+    def grown(self, now: datetime, *, limit: int) -> Iterator[Grown]:
+        """Yield numbers of examples that changed since somebody looked."""
+        found = self._table.items(
+            GROWN,
+            partition_name=OPEN_SHARD,
+            index=DUE_RUNS_INDEX,
+            below=("due_at", moment(now)),
+        )
+        for item in islice(found, limit):
+            stored = self._table.get(item["pk"], item["sk"])
+            if stored is not None and OPEN_SHARD in stored:
+                yield Grown(
+                    stored["organization_id"],
+                    stored["pk"],
+                    stored["task_name"],
+                    stored["sk"].removeprefix(COUNTED),
+                    stored[EXAMPLES_COUNTED],
+                )
+
+    def looked(self, grown: Grown) -> None:
+        """Have a number looked at no more until it changes; one that has changed stays."""
+        as_it_was = {EXAMPLES_COUNTED: grown.examples}
+        self._table.update(*grown.key, {}, remove=DueIndex.ATTRIBUTES, only_if=as_it_was)
+
+    def look_again(self, grown: Grown, at: datetime) -> None:
+        """Have a number looked at again at a time, or once it changes."""
+        as_it_was = {EXAMPLES_COUNTED: grown.examples}
+        self._table.update(*grown.key, {"due_at": moment(at)}, only_if=as_it_was)
 
     def erase(self, task_id: str) -> None:
         """Delete all trainings of a task; a repeat goes on with it.

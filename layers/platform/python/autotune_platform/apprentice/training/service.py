@@ -1,19 +1,19 @@
 """Starting trainings, and telling what became of them."""
 
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from autotune.protocol.ids import new_id
 from autotune.protocol.limits import MAX_APPRENTICE_TRAININGS
-from autotune.protocol.llm_connections import nano_usd
 from autotune.protocol.problems import LimitProblem
 from autotune_platform.access.models import Caller
-from autotune_platform.apprentice.configuration.models import ApprenticeTask, ConfiguredTask
+from autotune_platform.apprentice.configuration.models import ApprenticeTask
 from autotune_platform.apprentice.configuration.service import TaskConfigurations
-from autotune_platform.apprentice.training.models import START_WITHIN, Training
-from autotune_platform.apprentice.training.prices import InstancePrices, reserved_for
+from autotune_platform.apprentice.folding.repository import EvidenceRepository
+from autotune_platform.apprentice.training.models import START_WITHIN, LastTraining, Training
+from autotune_platform.apprentice.training.prices import InstancePrices, objection_to_paying
 from autotune_platform.apprentice.training.repository import TrainingRepository
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import (
@@ -31,7 +31,6 @@ IN_JOBS = frozenset({"sagemaker", "huggingface"})
 """Backends whose models a job trains, by the same program."""
 TRAINED_HERE = IN_JOBS | {"linear"}
 """Backends that something trains so far."""
-_BASE_MODEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(?:/[A-Za-z0-9][A-Za-z0-9._-]*)?")
 
 
 def start_execution(executions: Executions, training: Training) -> None:
@@ -58,6 +57,7 @@ class Trainings:
 
     tasks: TaskConfigurations
     repository: TrainingRepository
+    evidence: EvidenceRepository
     executions: Executions
     prices: InstancePrices
     stop_job: Callable[[str], None]
@@ -75,14 +75,24 @@ class Trainings:
         """
         for _ in BUSY.attempts(_ATTEMPTS):
             configured = self.tasks.get(caller, name)
-            self._require_trainable(configured)
-            number, running = self.repository.last(configured.task.id)
-            if running is not None:
-                raise ConflictError(f"training {running} of {name} is under way; wait for its end")
-            if number >= MAX_APPRENTICE_TRAININGS:
+            objection = objection_to(configured.configuration.document, name)
+            if objection is None:
+                objection = self._objection_to_paying(configured.configuration.document)
+            if objection is not None:
+                raise ConflictError(objection)
+            task, document = configured.task, configured.configuration.document
+            last = self.repository.last(task.id)
+            if last.running is not None:
+                raise ConflictError(
+                    f"training {last.running} of {name} is under way; wait for its end"
+                )
+            if last.number >= MAX_APPRENTICE_TRAININGS:
                 raise _too_many(name)
-            training = self._next(caller, configured, number + 1)
-            if self.repository.add(configured.task, training):
+            training = next_of(
+                task, document, last, by=caller.principal_id, now=self.clock.now()
+            ).model_copy(update={"examples": self._examples(task)})
+            emergency = latest_emergency(self.evidence, task.id, task.definition_hash)
+            if self.repository.add(task, training, emergency=emergency):
                 start_execution(self.executions, training)
                 return training
         raise UnavailableError("others are changing this task", retry_after_seconds=1)
@@ -138,66 +148,64 @@ class Trainings:
         task: ApprenticeTask = self.tasks.require(caller, name)
         return self.repository.list(task.id, limit=limit, next_token=next_token)
 
-    def _require_trainable(self, configured: ConfiguredTask) -> None:
-        _require_trainable(configured)
-        document = configured.configuration.document
-        if document["training"]["backend"] in IN_JOBS:
-            _require_payable(document, self.prices)
+    def _objection_to_paying(self, document: Mapping[str, Any]) -> str | None:
+        is_paid = document["training"]["backend"] in IN_JOBS
+        return objection_to_paying(document, self.prices) if is_paid else None
 
-    def _next(self, caller: Caller, configured: ConfiguredTask, number: int) -> Training:
-        task, now = configured.task, self.clock.now()
-        return Training(
-            id=new_id("trn"),
-            organization_id=task.organization_id,
-            task_id=task.id,
-            task_name=task.name,
-            number=number,
-            backend=configured.configuration.document["training"]["backend"],
-            configuration_version=task.version,
-            definition_hash=task.definition_hash,
-            created_at=now,
-            created_by=caller.principal_id,
-            due_at=now + START_WITHIN,
-        )
+    def _examples(self, task: ApprenticeTask) -> int:
+        return self.evidence.examples_of(task.id, task.definition_hash)
 
 
-def _require_trainable(configured: ConfiguredTask) -> None:
-    document, name = configured.configuration.document, configured.task.name
+def next_of(
+    task: ApprenticeTask,
+    document: Mapping[str, Any],
+    last: LastTraining,
+    *,
+    by: str,
+    now: datetime,
+) -> Training:
+    """Return the training of a task that follows its last one."""
+    return Training(
+        id=new_id("trn"),
+        organization_id=task.organization_id,
+        task_id=task.id,
+        task_name=task.name,
+        number=last.number + 1,
+        backend=document["training"]["backend"],
+        configuration_version=task.version,
+        definition_hash=task.definition_hash,
+        created_at=now,
+        created_by=by,
+        due_at=now + START_WITHIN,
+    )
+
+
+def objection_to(document: Mapping[str, Any], name: str) -> str | None:
+    """Return why a configuration trains nothing here; None where it does."""
     training = document["training"]
     if training is None:
-        raise ConflictError(f"the configuration of {name} has no training")
+        return f"the configuration of {name} has no training"
     if training["backend"] not in TRAINED_HERE:
         known = ", ".join(sorted(TRAINED_HERE))
-        raise ConflictError(f"training.backend is {training['backend']}; trained here: {known}")
+        return f"training.backend is {training['backend']}; trained here: {known}"
     if document["evaluator"]["type"] == "custom":
-        raise ConflictError(
+        return (
             "evaluator.type is custom: models are judged on held-out examples by structured_match "
             "or exact_match"
         )
+    return None
 
 
-def _require_payable(document: Mapping[str, Any], prices: InstancePrices) -> None:
-    """Require that each job that may come of a configuration can be paid for, and named."""
-    training, monthly = document["training"], document["budgets"]["trainingMonthly"]
-    if _BASE_MODEL.fullmatch(training["baseModel"]) is None:
-        raise ConflictError(
-            "training.baseModel: a name such as organization/model, of letters, digits, ., _ and -"
-        )
-    if monthly is None:
-        raise ConflictError("budgets.trainingMonthly: needed where instances are paid for")
-    for instance in training["instanceTypes"]:
-        price = prices.find(instance)
-        if price is None:
-            raise ConflictError(
-                f"training.instanceTypes: no price is known for {instance}; "
-                "whoever deploys gives it by training-prices"
-            )
-        needed = reserved_for(training["maxRuntimeS"], price)
-        if needed > nano_usd(monthly):
-            raise ConflictError(
-                f"budgets.trainingMonthly is {monthly} US dollars, and {instance} for maxRuntimeS "
-                f"may cost {needed / 1e9:.2f}"
-            )
+def latest_emergency(evidence: EvidenceRepository, task_id: str, definition_hash: str) -> int:
+    """Return the latest version of a definition that raised an emergency; 0 where none did."""
+    return max(
+        (
+            one.version
+            for one in evidence.all_of(task_id)
+            if one.told_emergency and one.definition_hash == definition_hash
+        ),
+        default=0,
+    )
 
 
 def _too_many(name: str) -> TooManyEntitiesError:

@@ -6,7 +6,7 @@ from typing import Final
 
 from autotune.protocol.problems import LimitProblem
 from autotune_platform.access.models import Caller
-from autotune_platform.budgets.waiting import WaitingShares, Work
+from autotune_platform.budgets.waiting import WaitingShares, Work, half_of
 from autotune_platform.runtime.errors import TooManyRequestsError
 from autotune_platform.runtime.parts import part
 
@@ -37,7 +37,7 @@ class ChatPlaces:
         with self.waiting.place(organization_id, seconds, most=most, work=work) as has_place:
             if not has_place:
                 raise TooManyRequestsError(
-                    f"{most} chat completions of this organization are under way",
+                    f"{most} chat completions of this organization are under way{self._or_all()}",
                     limit=LimitProblem(
                         name="chat completions at once", maximum=most, unit="chat completions"
                     ),
@@ -48,4 +48,8 @@ class ChatPlaces:
     def _most_at_once(self, caller: Caller) -> int:
         """Return how many of an organisation's wait: half, so that no one keeps out all others."""
         most = caller.limits.waiting_requests
-        return most if self.functions is None else min(most, max(1, self.functions // 2))
+        return most if self.functions is None else min(most, half_of(self.functions))
+
+    def _or_all(self) -> str:
+        most = self.waiting.most_of_all
+        return "" if most is None else f", or {most} of all organizations"

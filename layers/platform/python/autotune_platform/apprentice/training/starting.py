@@ -1,0 +1,112 @@
+"""Trainings that start by themselves, once there are examples enough.
+
+Whoever counts examples has their number looked at (``examples.items.grown``). A sweep looks, starts
+what is due, and takes the number off the index if it is as it was read. So nothing is asked of
+tasks where nothing happens, whoever is killed leaves the number to the next sweep, and of two that
+sweep one begins: a training requires its number and that none is under way.
+"""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+from aws_lambda_powertools import Logger
+
+from autotune.protocol.limits import MAX_APPRENTICE_TRAININGS
+from autotune_platform.apprentice.configuration.models import ApprenticeTask, Configuration
+from autotune_platform.apprentice.configuration.repository import TaskRepository
+from autotune_platform.apprentice.folding.repository import EvidenceRepository
+from autotune_platform.apprentice.training.due import Due, next_training
+from autotune_platform.apprentice.training.models import LastTraining
+from autotune_platform.apprentice.training.repository import Grown, TrainingRepository
+from autotune_platform.apprentice.training.service import (
+    latest_emergency,
+    next_of,
+    objection_to,
+    start_execution,
+)
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
+from autotune_platform.runtime.executions import Executions
+from autotune_platform.runtime.parts import part
+
+logger = Logger()
+
+BY_ITSELF = "autotune"
+"""Who began a training that nobody asked for."""
+LOOKED_AGAIN = timedelta(minutes=1)
+FAILED_AGAIN = timedelta(minutes=15)
+_MOST = 500
+
+
+@part
+class TrainingStarting:
+    """Starts trainings that are due."""
+
+    trainings: TrainingRepository
+    tasks: TaskRepository
+    evidence: EvidenceRepository
+    executions: Executions
+    clock: Clock = SYSTEM_CLOCK
+
+    def sweep(self, *, has_time: Callable[[], bool]) -> int:
+        """Look at numbers of examples that changed; return how many trainings began.
+
+        Raises:
+            Exception: the first one of what failed, once all else was looked at.
+        """
+        began, failed = 0, None
+        for grown in self.trainings.grown(self.clock.now(), limit=_MOST):
+            if not has_time():
+                break
+            try:
+                began += self._look(grown)
+            except Exception as error:
+                logger.exception("a task was not looked at", task_id=grown.task_id)
+                failed = failed or error
+                self.trainings.look_again(grown, self.clock.now() + FAILED_AGAIN)
+        if failed is not None:
+            raise failed
+        return began
+
+    def _look(self, grown: Grown) -> bool:
+        task = self.tasks.find(grown.organization_id, grown.task_name)
+        is_present = (
+            task is not None
+            and (task.id, task.state) == (grown.task_id, "kept")
+            and task.definition_hash == grown.definition_hash
+        )
+        found = self.tasks.configuration(task.id, task.version) if task and is_present else None
+        if task is None or found is None or objection_to(found.document, task.name) is not None:
+            self.trainings.looked(grown)
+            return False
+        return self._start(grown, task, found)
+
+    def _start(self, grown: Grown, task: ApprenticeTask, found: Configuration) -> bool:
+        last = self.trainings.last(task.id)
+        if last.running is not None:
+            # What came meanwhile is looked at once that has ended.
+            self.trainings.look_again(grown, self.clock.now() + LOOKED_AGAIN)
+            return False
+        due, emergency = self._due(grown, found, last)
+        if last.number >= MAX_APPRENTICE_TRAININGS or not due.is_due:
+            self.trainings.looked(grown)
+            return False
+        training = next_of(task, found.document, last, by=BY_ITSELF, now=self.clock.now())
+        training = training.model_copy(update={"cause": due.cause, "examples": grown.examples})
+        if not self.trainings.add(task, training, emergency=emergency):
+            return False  # the next sweep looks at what changed
+        logger.info("training started by itself", training_id=training.id, cause=due.cause)
+        start_execution(self.executions, training)
+        self.trainings.looked(grown)
+        return True
+
+    def _due(self, grown: Grown, found: Configuration, last: LastTraining) -> tuple[Due, int]:
+        """Return when one is due, and the latest version that raised an emergency."""
+        emergency = latest_emergency(self.evidence, grown.task_id, grown.definition_hash)
+        due = next_training(
+            found.document,
+            last,
+            definition_hash=grown.definition_hash,
+            examples=grown.examples,
+            emergency=emergency,
+        )
+        return due, emergency
