@@ -51,6 +51,8 @@ def build_app(*, context: Mapping[str, Any] | None = None, outdir: Path | None =
         model_functions=app.node.try_get_context("model-functions"),
         chat_functions=app.node.try_get_context("chat-functions"),
         waiting_runs=app.node.try_get_context("waiting-runs"),
+        training_prices=app.node.try_get_context("training-prices"),
+        training_image=app.node.try_get_context("training-image"),
         oidc={name: app.node.try_get_context(name) for name in NAMES},
     )
     environment = Environment(region=config.region)

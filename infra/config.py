@@ -4,11 +4,12 @@ import os
 import platform
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
 from infra.oidc import OidcConfig
+from infra.training_prices import training_prices as known_prices
 
 REPOSITORY_ROOT = Path(__file__).resolve().parent.parent
 LAMBDA_PYTHON = "3.13"
@@ -34,6 +35,12 @@ ACCOUNT_FUNCTIONS = 1_000
 UNRESERVED = 100
 # As many functions share the shards of open batches.
 SWEEP_PARTS = 4
+# https://docs.aws.amazon.com/deep-learning-containers/latest/devguide/deep-learning-containers-images.html
+# Of most regions; some have another account.
+TRAINING_IMAGE = (
+    "763104351884.dkr.ecr.{region}.amazonaws.com/huggingface-pytorch-training:"
+    "2.5.1-transformers4.49.0-gpu-py311-cu124-ubuntu22.04"
+)
 # On one machine each is a process of 90 MB.
 WAITING_FUNCTIONS_ON_ONE_MACHINE = 16
 
@@ -106,6 +113,8 @@ class DeploymentConfig:
             organisation at most; each holds two functions, which are not reserved. None bounds
             nothing.
         oidc: Where people sign in to the console; None where only keys open it.
+        training_prices: US dollars an hour by type of instance, for trainings in SageMaker.
+        training_image: What they run in; Hugging Face's of the region if None is given.
     """
 
     target: Target
@@ -122,6 +131,8 @@ class DeploymentConfig:
     chat_functions: int | None = CHAT_FUNCTIONS
     waiting_runs: int | None = WAITING_RUNS
     oidc: OidcConfig | None = None
+    training_prices: Mapping[str, str] = field(default_factory=dict)
+    training_image: str = ""
 
     @property
     def keeps_data(self) -> bool:
@@ -190,6 +201,8 @@ class DeploymentConfig:
         chat_functions: object = None,
         waiting_runs: object = None,
         oidc: Mapping[str, object] | None = None,
+        training_prices: object = None,
+        training_image: object = None,
     ) -> "DeploymentConfig":
         """Reads the deployment from CDK context and the process environment.
 
@@ -209,12 +222,15 @@ class DeploymentConfig:
             waiting_runs: Context value ``waiting-runs``: a number, or ``none``; if None 30, and
                 ``none`` where no functions are reserved for grading.
             oidc: Context values of OpenID Connect, by their names in ``infra.oidc``.
+            training_prices: Context value ``training-prices``; see ``infra.training_prices``.
+            training_image: Context value ``training-image``: an image of ECR.
             environment: Environment variables; the CDK CLI sets ``CDK_DEFAULT_REGION``.
 
         Raises:
             UnknownTargetError: If target is not one of ``aws`` and ``local``.
             InvalidFunctionsError: If a number of functions is something else.
             InvalidOidcError: If a value of OpenID Connect is missing or something else.
+            InvalidPricesError: If prices of instances are something else.
         """
         try:
             parsed = Target.AWS if target is None else Target(str(target))
@@ -264,6 +280,8 @@ class DeploymentConfig:
                 None if parsed is Target.LOCAL or grading is None else WAITING_RUNS,
             ),
             oidc=OidcConfig.create(oidc or {}, admits_loopback=parsed is Target.LOCAL),
+            training_prices=known_prices(training_prices, region=region),
+            training_image=str(training_image or TRAINING_IMAGE.format(region=region)),
         )
 
 

@@ -24,6 +24,7 @@ from autotune_platform.apprentice.training.starting import TrainingStarting
 from autotune_platform.apprentice.training.sweeping import TrainingSweeping
 from autotune_platform.apprentice.training.verifying import VerifyStep
 from autotune_platform.apprentice.versions.repository import VersionRepository
+from autotune_platform.budgets.money import MoneyBudgets
 from autotune_platform.budgets.task_money import TaskMoney
 from autotune_platform.ledger.row_answers import RowAnswers
 from autotune_platform.runtime import clients
@@ -137,6 +138,10 @@ class TrainingJobParts(TrainingParts):
     environment: TrainingJobEnvironment
 
     @cached_property
+    def training_money(self) -> MoneyBudgets:
+        return MoneyBudgets(table=self.budgets_table, outbox=self.apprentice_table)
+
+    @cached_property
     def sagemaker_step(self) -> SageMakerStep:
         environment = self.environment
         return SageMakerStep(
@@ -149,8 +154,8 @@ class TrainingJobParts(TrainingParts):
                 code=environment.training_code,
             ),
             files=self.job_files,
-            money=self.money,
-            budgets=TaskMoney(money=self.money),
+            money=self.training_money,
+            budgets=TaskMoney(money=self.training_money),
             prices=_prices(environment),
         )
 
