@@ -60,6 +60,7 @@ class ApprenticeTraining(Construct):
             **self._table,
             **ledger.stores_environment,
             **students.ask_environment,
+            **stack.grader_environment,
             "APPRENTICE_BUCKET": self._data.apprentice_files.bucket.bucket_name,
         }
         self._jobs = ApprenticeJobs(stack)

@@ -105,6 +105,13 @@ ASKS_MODELS = (
     | {("sts:AssumeRole", "iam::*:role/autotune-bedrock*", "")}
 )
 CALLS_MODELS = ASKS_MODELS | table("Registry", "PutItem", keys="llc_*")
+TRAINS = (
+    ENCRYPT
+    | table("Apprentice", "GetItem", keys="org_*#tasks")
+    | table("Apprentice", "GetItem", "Query", "UpdateItem", keys="apt_*")
+    | found_in("ApprenticeFiles")
+    | bucket("ApprenticeFiles", "DeleteObject", names="apt_*")
+)
 STARTS_RUNS = (
     table("Apprentice", "GetItem", "Query", keys="apt_*")
     | table("Apprentice", "GetItem", keys="org_*#tasks")
@@ -255,6 +262,34 @@ EXPECTED = {
     | table("Ledger", "BatchGetItem", keys="llm_*")
     | found_in("LedgerTexts")
     | bucket("LedgerTexts", "GetObject"),
+    "ApprenticeTrainingsApi": API
+    | table("Apprentice", "ConditionCheckItem", "GetItem", keys="org_*#tasks")
+    | table("Apprentice", "GetItem", "Query", "UpdateItem", keys="apt_*")
+    | table("Budgets", "GetItem", keys="money#org_*#apt_*")
+    | start("TrainStudent"),
+    "FreezeExamples": TRAINS
+    | table("Apprentice", "ConditionCheckItem", keys="org_*#tasks")
+    | table("Apprentice", "BatchGetItem", keys="apt_*")
+    | table("Apprentice", "BatchGetItem", keys="apr_*")
+    | table("Ledger", "BatchGetItem", keys="llm_*")
+    | found_in("LedgerTexts")
+    | bucket("LedgerTexts", "GetObject")
+    | bucket("ApprenticeFiles", "PutObject", names="apt_*/data/*"),
+    "TrainLinear": TRAINS
+    | bucket("ApprenticeFiles", "GetObject", names="apt_*/data/*")
+    | bucket("ApprenticeFiles", "PutObject", names="apt_*/models/*"),
+    "ValidateStudent": TRAINS
+    | bucket("ApprenticeFiles", "GetObject", names="apt_*/data/*")
+    | bucket("ApprenticeFiles", "GetObject", names="apt_*/models/*"),
+    "HostStudent": TRAINS
+    | table("Apprentice", "ConditionCheckItem", keys="org_*#tasks")
+    | bucket("ApprenticeFiles", "GetObject", names="apt_*/data/*")
+    | {("lambda:InvokeFunction", "AnswerLinearFunction", "")},
+    "FailTraining": TRAINS,
+    "SweepTrainings": ENCRYPT
+    | table("Apprentice/index/dueRuns", "Query")
+    | table("Apprentice", "GetItem", "UpdateItem", keys="apt_*")
+    | start("TrainStudent"),
     "FollowRuns": COUNTS_RUNS | follow("Apprentice", failures="RunStreamFailures"),
     "SweepRuns": COUNTS_RUNS
     | table("Apprentice/index/dueRuns", "Query")

@@ -24,16 +24,16 @@ def test_dead_letters_and_failed_runs_call_a_person(aws):
         "5xx",
         *["ApproximateAgeOfOldestMessage"] * 6,
         *["ApproximateNumberOfMessagesVisible"] * 13,
-        *["AsyncEventsDropped"] * 10,
+        *["AsyncEventsDropped"] * 11,
         "AuditEntriesNotWritten",
         "CallbacksRefused",
         "CallsNotHandedOver",
         "ConcurrentExecutions",
         "Duration",
-        *["Errors"] * 10,
-        *["ExecutionsAborted"] * 5,
-        *["ExecutionsFailed"] * 5,
-        *["ExecutionsTimedOut"] * 5,
+        *["Errors"] * 11,
+        *["ExecutionsAborted"] * 6,
+        *["ExecutionsFailed"] * 6,
+        *["ExecutionsTimedOut"] * 6,
         "GradersDown",
         *["IteratorAge"] * 4,
         "LlmBatchesUnresolved",
@@ -82,7 +82,7 @@ def test_every_alarm_reaches_its_topic(aws):
         for name, each in resources.items()
         if each["Type"] == "AWS::CloudWatch::Alarm"
     }
-    assert len(alarms) == 89
+    assert len(alarms) == 94
     for name, alarm in alarms.items():
         assert alarm.get("ActionsEnabled", True), name
         (action,) = alarm["AlarmActions"]
@@ -178,7 +178,7 @@ def test_a_schedule_that_fails_or_is_not_kept_calls_a_person(aws):
         for each in aws.service.find_resources("AWS::Events::Rule").values()
         for target in each["Properties"]["Targets"]
     }
-    assert len(scheduled) == 10
+    assert len(scheduled) == 11
     assert watched == {"Errors": scheduled, "AsyncEventsDropped": scheduled}
 
 

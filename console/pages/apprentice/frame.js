@@ -19,16 +19,17 @@ export const REASONS = {
 };
 
 /** A view of a task: `open` is the title of its tab; the rest as of `Page`. */
-export function TaskPage({ name, open, about, children }) {
+export function TaskPage({ name, open, about, actions, children }) {
   const tabs = [
     [["apprentice", name], "Status"],
     [["apprentice", name, "runs"], "Runs"],
+    [["apprentice", name, "trainings"], "Trainings"],
     [["apprentice", name, "versions"], "Versions"],
     [["apprentice", name, "pairs"], "Pairs"],
     [["apprentice", name, "configuration"], "Configuration"],
   ];
   return html`
-    <${Page} title=${name} about=${about}>
+    <${Page} title=${name} about=${about} actions=${actions}>
       <${Tabs} label="Parts of the task" tabs=${tabs} open=${open} />
       ${children}
     <//>
