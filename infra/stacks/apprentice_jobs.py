@@ -16,9 +16,8 @@ from infra.stacks.domain_stack import DomainStack
 SAGEMAKER = "sagemaker.amazonaws.com"
 LOOK_TIMEOUT = Duration.minutes(5)
 # What the names of all jobs begin with; the platform names them so.
-JOBS_ARN = (
-    f"arn:{Aws.PARTITION}:sagemaker:{Aws.REGION}:{Aws.ACCOUNT_ID}:training-job/autotune-trn-*"
-)
+JOBS_NAMES = "training-job/autotune-trn-*"
+JOBS_ARN = f"arn:{Aws.PARTITION}:sagemaker:{Aws.REGION}:{Aws.ACCOUNT_ID}:{JOBS_NAMES}"
 _IMAGE = re.compile(
     r"([0-9]{12})\.dkr\.ecr\.([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/([a-z0-9._/-]+)[:@].+"
 )

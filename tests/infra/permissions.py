@@ -56,6 +56,11 @@ def start(machine):
     return {("states:StartExecution", machine, "")}
 
 
+def jobs(*operations):
+    """Operations on jobs that train, which have names of ours."""
+    return {(f"sagemaker:{operation}", "training-job/*", "") for operation in operations}
+
+
 def derive(kind):
     return {("kms:GenerateMac", f"SecretsKeys{kind}", "")}
 
@@ -266,6 +271,7 @@ EXPECTED = {
     | table("Apprentice", "ConditionCheckItem", "GetItem", keys="org_*#tasks")
     | table("Apprentice", "GetItem", "Query", "UpdateItem", keys="apt_*")
     | table("Budgets", "GetItem", keys="money#org_*#apt_*")
+    | jobs("StopTrainingJob")
     | start("TrainStudent"),
     "FreezeExamples": TRAINS
     | table("Apprentice", "ConditionCheckItem", keys="org_*#tasks")
@@ -285,10 +291,21 @@ EXPECTED = {
     | table("Apprentice", "ConditionCheckItem", keys="org_*#tasks")
     | bucket("ApprenticeFiles", "GetObject", names="apt_*/data/*")
     | {("lambda:InvokeFunction", "AnswerLinearFunction", "")},
-    "FailTraining": TRAINS,
+    "TrainOnSageMaker": TRAINS
+    | bucket("ApprenticeFiles", "GetObject", names="bases/*")
+    | bucket("ApprenticeFiles", "PutObject", names="apt_*/jobs/*")
+    | table("Budgets", "GetItem", "UpdateItem", keys="money#org_*#apt_*")
+    | table("Apprentice", "UpdateItem", keys="money#org_*#apt_*")
+    | jobs("AddTags", "CreateTrainingJob", "DescribeTrainingJob", "StopTrainingJob")
+    | {("iam:PassRole", "JobsRole", "")},
+    "VerifyArtifact": TRAINS
+    | bucket("ApprenticeFiles", "GetObject", names="apt_*/jobs/*")
+    | bucket("ApprenticeFiles", "PutObject", names="apt_*/models/*"),
+    "FailTraining": TRAINS | jobs("StopTrainingJob"),
     "SweepTrainings": ENCRYPT
     | table("Apprentice/index/dueRuns", "Query")
     | table("Apprentice", "GetItem", "UpdateItem", keys="apt_*")
+    | jobs("StopTrainingJob")
     | start("TrainStudent"),
     "FollowRuns": COUNTS_RUNS | follow("Apprentice", failures="RunStreamFailures"),
     "SweepRuns": COUNTS_RUNS

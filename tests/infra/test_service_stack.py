@@ -49,6 +49,8 @@ FUNCTIONS = {
     "ApprenticeTrainingsApi": ("functions.apprentice.trainings_api", 29),
     "FreezeExamples": ("functions.apprentice.freeze_examples", 900),
     "TrainLinear": ("functions.apprentice.train_linear", 900),
+    "TrainOnSageMaker": ("functions.apprentice.train_on_sage_maker", 300),
+    "VerifyArtifact": ("functions.apprentice.verify_artifact", 900),
     "ValidateStudent": ("functions.apprentice.validate_student", 900),
     "HostStudent": ("functions.apprentice.host_student", 300),
     "FailTraining": ("functions.apprentice.fail_training", 60),
@@ -108,6 +110,7 @@ WHOLE_PROCESSOR = {
     "FollowRuns",
     "SweepBatches",
     "ValidateStudent",
+    "VerifyArtifact",
 }
 MEMORY_MB = {**dict.fromkeys(WHOLE_PROCESSOR, 1_769), "TrainLinear": 3_008}
 
