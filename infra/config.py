@@ -35,14 +35,23 @@ ACCOUNT_FUNCTIONS = 1_000
 UNRESERVED = 100
 # As many functions share the shards of open batches.
 SWEEP_PARTS = 4
-# https://docs.aws.amazon.com/deep-learning-containers/latest/devguide/deep-learning-containers-images.html
-# Of most regions; some have another account.
-TRAINING_IMAGE = (
-    "763104351884.dkr.ecr.{region}.amazonaws.com/huggingface-pytorch-training:"
-    "2.5.1-transformers4.49.0-gpu-py311-cu124-ubuntu22.04"
-)
 # On one machine each is a process of 90 MB.
 WAITING_FUNCTIONS_ON_ONE_MACHINE = 16
+
+
+# AWS's own, of its images for deep learning.
+IMAGES_ACCOUNT = "763104351884"
+# Containers that models are trained and hosted in at SageMaker, by the context value that names
+# another one.
+IMAGES = {
+    "training-image": (
+        "huggingface-pytorch-training:2.5.1-transformers4.49.0-gpu-py311-cu124-ubuntu22.04"
+    ),
+    "serverless-image": (
+        "huggingface-pytorch-inference:2.6.0-transformers4.49.0-cpu-py312-ubuntu22.04"
+    ),
+    "adapter-image": "djl-inference:0.33.0-lmi15.0.0-cu128",
+}
 
 
 class Target(StrEnum):
@@ -112,9 +121,10 @@ class DeploymentConfig:
         waiting_runs: Runs of the apprentice that are waited for at once, half of them of one
             organisation at most; each holds two functions, which are not reserved. None bounds
             nothing.
+        images: Containers of SageMaker by the context value that names them, where that is
+            another one than by itself.
         oidc: Where people sign in to the console; None where only keys open it.
         training_prices: US dollars an hour by type of instance, for trainings in SageMaker.
-        training_image: What they run in; Hugging Face's of the region if None is given.
     """
 
     target: Target
@@ -130,9 +140,14 @@ class DeploymentConfig:
     model_functions: int | None = MODEL_FUNCTIONS
     chat_functions: int | None = CHAT_FUNCTIONS
     waiting_runs: int | None = WAITING_RUNS
+    images: Mapping[str, str] = field(default_factory=dict)
     oidc: OidcConfig | None = None
     training_prices: Mapping[str, str] = field(default_factory=dict)
-    training_image: str = ""
+
+    def image(self, name: str) -> str:
+        """URI of a container of SageMaker, such as ``serverless-image``."""
+        account = f"{IMAGES_ACCOUNT}.dkr.ecr.{self.region}.amazonaws.com"
+        return self.images.get(name, f"{account}/{IMAGES[name]}")
 
     @property
     def keeps_data(self) -> bool:
@@ -200,9 +215,9 @@ class DeploymentConfig:
         model_functions: object = None,
         chat_functions: object = None,
         waiting_runs: object = None,
+        images: Mapping[str, object] | None = None,
         oidc: Mapping[str, object] | None = None,
         training_prices: object = None,
-        training_image: object = None,
     ) -> "DeploymentConfig":
         """Reads the deployment from CDK context and the process environment.
 
@@ -221,9 +236,9 @@ class DeploymentConfig:
                 ``none`` where no functions are reserved for grading.
             waiting_runs: Context value ``waiting-runs``: a number, or ``none``; if None 30, and
                 ``none`` where no functions are reserved for grading.
+            images: Context values that name containers of SageMaker; None for its own.
             oidc: Context values of OpenID Connect, by their names in ``infra.oidc``.
             training_prices: Context value ``training-prices``; see ``infra.training_prices``.
-            training_image: Context value ``training-image``: an image of ECR.
             environment: Environment variables; the CDK CLI sets ``CDK_DEFAULT_REGION``.
 
         Raises:
@@ -279,9 +294,9 @@ class DeploymentConfig:
                 waiting_runs,
                 None if parsed is Target.LOCAL or grading is None else WAITING_RUNS,
             ),
+            images={name: str(uri) for name, uri in (images or {}).items() if uri is not None},
             oidc=OidcConfig.create(oidc or {}, admits_loopback=parsed is Target.LOCAL),
             training_prices=known_prices(training_prices, region=region),
-            training_image=str(training_image or TRAINING_IMAGE.format(region=region)),
         )
 
 

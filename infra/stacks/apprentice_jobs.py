@@ -52,14 +52,15 @@ class ApprenticeJobs(Construct):
             files.grant_read(self._role, names=names)
         files.grant_write(self._role, names=JOBS)
         self._grant_code()
-        self._grant_image(config.training_image)
+        image = config.image("training-image")
+        self._grant_image(image)
         self.prices_environment: Mapping[str, str] = {
             "TRAINING_PRICES": json.dumps(config.training_prices, sort_keys=True)
         }
         self.environment: Mapping[str, str] = {
             **self.prices_environment,
             "TRAINING_ROLE_ARN": self._role.role_arn,
-            "TRAINING_IMAGE": config.training_image,
+            "TRAINING_IMAGE": image,
             "TRAINING_CODE": self._code.s3_object_url,
         }
 

@@ -9,6 +9,7 @@ from infra.config import REPOSITORY_ROOT
 from infra.constructs.apprentice_bucket import DATA, JOBS, MODELS
 from infra.constructs.service_function import MEMORY_MB, WHOLE_PROCESSOR_MB, ServiceFunction
 from infra.constructs.workflow import Workflow
+from infra.stacks.apprentice_hosting import HOSTINGS
 from infra.stacks.apprentice_jobs import LOOK_TIMEOUT, ApprenticeJobs
 from infra.stacks.apprentice_students import ApprenticeStudents
 from infra.stacks.domain_stack import REQUESTS, DomainStack
@@ -79,10 +80,11 @@ class ApprenticeTraining(Construct):
             functions={
                 "FreezeExamplesFunctionArn": self._add_freeze(),
                 "TrainLinearFunctionArn": self._add_train(),
-                "ValidateStudentFunctionArn": self._add_validate(),
+                "ValidateStudentFunctionArn": self._add_validate(students),
                 "HostStudentFunctionArn": self._add_host(students),
                 "TrainOnSageMakerFunctionArn": self._add_jobs(),
                 "VerifyArtifactFunctionArn": self._add_verify(),
+                "DeployStudentFunctionArn": self._add_deploy(),
                 "FailTrainingFunctionArn": fail,
             },
         )
@@ -174,7 +176,21 @@ class ApprenticeTraining(Construct):
         self._data.apprentice_files.grant_write(verify.function, names=MODELS)
         return verify
 
-    def _add_validate(self) -> ServiceFunction:
+    def _add_deploy(self) -> ServiceFunction:
+        deploy = self._step(
+            "DeployStudent",
+            module="deploy_student",
+            description="Has models of the apprentice hosted that jobs trained",
+            timeout=SHORT_TIMEOUT,
+            environment={"HOSTING_PREFIX": self._stack.shared.service_name},
+        )
+        # What SageMaker is to have is an item; its sweep makes it so.
+        self._data.apprentice.grant_write(
+            deploy.function, "DeleteItem", "PutItem", "UpdateItem", keys=HOSTINGS
+        )
+        return deploy
+
+    def _add_validate(self, students: ApprenticeStudents) -> ServiceFunction:
         validate = self._step(
             "ValidateStudent",
             module="validate_student",
@@ -184,6 +200,8 @@ class ApprenticeTraining(Construct):
         )
         for names in (DATA, MODELS):
             self._data.apprentice_files.grant_read(validate.function, names=names)
+        # Those that are hosted at SageMaker are asked there.
+        students.grant_ask(validate)
         return validate
 
     def _add_host(self, students: ApprenticeStudents) -> ServiceFunction:

@@ -56,9 +56,9 @@ def start(machine):
     return {("states:StartExecution", machine, "")}
 
 
-def jobs(*operations):
-    """Operations on jobs that train, which have names of ours."""
-    return {(f"sagemaker:{operation}", "training-job/*", "") for operation in operations}
+def at_sagemaker(kind, *operations):
+    """Operations on what SageMaker has under names of ours, which are made at run time."""
+    return {(f"sagemaker:{operation}", f"{kind}/*", "") for operation in operations}
 
 
 def derive(kind):
@@ -152,6 +152,12 @@ COUNTS_RUNS = (
     | send("Runs")
 )
 
+ASKS_VERSIONS = (
+    {("lambda:InvokeFunction", "AnswerLinearFunction", "")}
+    | at_sagemaker("endpoint", "InvokeEndpoint")
+    | at_sagemaker("inference-component", "InvokeEndpoint")
+    | table("Apprentice", "UpdateItem", keys="apt_*#hosting")
+)
 EXPECTED = {
     "AccessApi": API
     | COUNTED_ENTITIES
@@ -250,7 +256,7 @@ EXPECTED = {
     | bucket("LedgerTexts", "GetObject", "PutObject")
     | send("Runs")
     | drain("Runs")
-    | {("lambda:InvokeFunction", "AnswerLinearFunction", "")},
+    | ASKS_VERSIONS,
     "AnswerLinear": DECRYPT
     | found_in("ApprenticeFiles")
     | bucket("ApprenticeFiles", "GetObject", names="apt_*/models/*"),
@@ -271,7 +277,7 @@ EXPECTED = {
     | table("Apprentice", "ConditionCheckItem", "GetItem", keys="org_*#tasks")
     | table("Apprentice", "GetItem", "Query", "UpdateItem", keys="apt_*")
     | table("Budgets", "GetItem", keys="money#org_*#apt_*")
-    | jobs("StopTrainingJob")
+    | at_sagemaker("training-job", "StopTrainingJob")
     | start("TrainStudent"),
     "FreezeExamples": TRAINS
     | table("Apprentice", "ConditionCheckItem", keys="org_*#tasks")
@@ -286,28 +292,54 @@ EXPECTED = {
     | bucket("ApprenticeFiles", "PutObject", names="apt_*/models/*"),
     "ValidateStudent": TRAINS
     | bucket("ApprenticeFiles", "GetObject", names="apt_*/data/*")
-    | bucket("ApprenticeFiles", "GetObject", names="apt_*/models/*"),
+    | bucket("ApprenticeFiles", "GetObject", names="apt_*/models/*")
+    | ASKS_VERSIONS,
     "HostStudent": TRAINS
     | table("Apprentice", "ConditionCheckItem", keys="org_*#tasks")
     | bucket("ApprenticeFiles", "GetObject", names="apt_*/data/*")
-    | {("lambda:InvokeFunction", "AnswerLinearFunction", "")},
+    | ASKS_VERSIONS,
     "TrainOnSageMaker": TRAINS
     | bucket("ApprenticeFiles", "GetObject", names="bases/*")
     | bucket("ApprenticeFiles", "PutObject", names="apt_*/jobs/*")
     | table("Budgets", "GetItem", "UpdateItem", keys="money#org_*#apt_*")
     | table("Apprentice", "UpdateItem", keys="money#org_*#apt_*")
-    | jobs("AddTags", "CreateTrainingJob", "DescribeTrainingJob", "StopTrainingJob")
+    | at_sagemaker(
+        "training-job", "AddTags", "CreateTrainingJob", "DescribeTrainingJob", "StopTrainingJob"
+    )
     | {("iam:PassRole", "JobsRole", "")},
     "VerifyArtifact": TRAINS
     | bucket("ApprenticeFiles", "GetObject", names="apt_*/jobs/*")
     | bucket("ApprenticeFiles", "PutObject", names="apt_*/models/*"),
-    "FailTraining": TRAINS | jobs("StopTrainingJob"),
+    "DeployStudent": TRAINS
+    | table("Apprentice", "DeleteItem", "PutItem", "UpdateItem", keys="apt_*#hosting"),
+    "FailTraining": TRAINS | at_sagemaker("training-job", "StopTrainingJob"),
     "SweepTrainings": ENCRYPT
     | table("Apprentice/index/dueRuns", "Query")
     | table("Apprentice", "GetItem", "UpdateItem", keys="apt_*")
-    | jobs("StopTrainingJob")
+    | at_sagemaker("training-job", "StopTrainingJob")
     | start("TrainStudent"),
     "FollowRuns": COUNTS_RUNS | follow("Apprentice", failures="RunStreamFailures"),
+    "SweepHostings": ENCRYPT
+    | table("Apprentice/index/dueRuns", "Query")
+    | table("Apprentice", "GetItem", "Query", keys="apt_*")
+    | table("Apprentice", "DeleteItem", "UpdateItem", keys="apt_*#hosting")
+    | at_sagemaker(
+        "endpoint",
+        *("CreateEndpoint", "DescribeEndpoint", "DeleteEndpoint", "AddTags", "ListTags"),
+        "CreateInferenceComponent",
+    )
+    | at_sagemaker(
+        "inference-component",
+        *("CreateInferenceComponent", "DescribeInferenceComponent", "DeleteInferenceComponent"),
+        *("UpdateInferenceComponentRuntimeConfig", "AddTags", "ListTags"),
+    )
+    | at_sagemaker(
+        "endpoint-config",
+        *("CreateEndpointConfig", "DescribeEndpointConfig", "DeleteEndpointConfig"),
+        *("CreateEndpoint", "AddTags", "ListTags"),
+    )
+    | at_sagemaker("model", "CreateModel", "DescribeModel", "DeleteModel", "AddTags", "ListTags")
+    | {("iam:PassRole", "HostingHostRole", "")},
     "SweepRuns": COUNTS_RUNS
     | table("Apprentice/index/dueRuns", "Query")
     | table("Apprentice", "GetItem", "UpdateItem", keys="apr_*")

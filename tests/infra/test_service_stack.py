@@ -46,10 +46,12 @@ FUNCTIONS = {
     "AnswerLinear": ("functions.apprentice.answer_linear", 25),
     "ApprenticeReportsApi": ("functions.apprentice.reports_api", 29),
     "ApprenticeExamplesApi": ("functions.apprentice.examples_api", 29),
+    "SweepHostings": ("functions.apprentice.sweep_hostings", 60),
     "ApprenticeTrainingsApi": ("functions.apprentice.trainings_api", 29),
     "FreezeExamples": ("functions.apprentice.freeze_examples", 900),
     "TrainLinear": ("functions.apprentice.train_linear", 900),
     "TrainOnSageMaker": ("functions.apprentice.train_on_sage_maker", 300),
+    "DeployStudent": ("functions.apprentice.deploy_student", 60),
     "VerifyArtifact": ("functions.apprentice.verify_artifact", 900),
     "ValidateStudent": ("functions.apprentice.validate_student", 900),
     "HostStudent": ("functions.apprentice.host_student", 300),
@@ -297,7 +299,7 @@ def test_scheduled_functions_run_once_each_time(aws):
         if each["Type"] == "AWS::Lambda::EventInvokeConfig"
     }
     scheduled = {target["Arn"]["Fn::GetAtt"][0] for target in targets}
-    assert len(scheduled) == 11
+    assert len(scheduled) == 12
     assert set(configured) == scheduled
     for each in configured.values():
         assert (each["MaximumRetryAttempts"], each["MaximumEventAgeInSeconds"]) == (0, 60)

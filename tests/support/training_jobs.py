@@ -107,7 +107,7 @@ class JobTrainings:
         """Put the task."""
         made = {
             "training": TRAINING,
-            "local": {"backend": "sagemaker", "hosting": "serverless"},
+            "local": {"backend": "sagemaker", "hosting": "inference_component"},
             "budgets": {"daily": "10", "trainingMonthly": "5"},
             **fields,
         }

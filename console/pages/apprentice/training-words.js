@@ -4,7 +4,7 @@ import { count, percent, words } from "../../format.js";
 
 export const TRAINED = { running: "plain", hosted: "good", discarded: "warning", failed: "trouble" };
 
-const STEPS = { freeze: "freezes its examples", train: "learns", verify: "is looked at", validate: "is judged", host: "is being hosted" };
+const STEPS = { freeze: "freezes its examples", train: "learns", verify: "is looked at", deploy: "is being deployed", validate: "is judged", host: "is being hosted" };
 const OBJECTIONS = {
   too_few_examples: tooFew,
   agreement: ({ test }) => `its mean agreement is not shown to be above ${percent(test.threshold)}`,
@@ -27,6 +27,7 @@ const ERRORS = {
   job_stopped: "somebody stopped the job at SageMaker",
   algorithm_error: "the program that trains failed",
   out_of_time: "it took longer than training.max_runtime_s, twice",
+  not_hosted: "SageMaker does not host what was trained",
   canceled: "it was canceled",
   platform_error: "Autotune could not go on",
 };

@@ -65,7 +65,7 @@ def test_a_job_trains_a_model_that_is_taken_over_once_it_was_looked_at(trainings
 
     assert not trainings.step("verify_artifact", after)["done"]
     found = trainings.read()
-    assert (found["state"], found["step"]) == ("running", "validate")
+    assert (found["state"], found["step"]) == ("running", "deploy")
     assert found["spentNanoUsd"] == paid
     model = found["model"]
     assert model["seconds"] == described["TrainingTimeInSeconds"]
@@ -271,6 +271,7 @@ def test_the_job_of_a_lost_execution_is_stopped(trainings):
         ({"budgets": {"daily": "10", "trainingMonthly": "1"}}, "may cost 1.76"),
         ({"training": {**TRAINING, "instanceTypes": ["ml.q1.huge"]}}, "no price is known"),
         ({"training": {**TRAINING, "baseModel": "../../secrets"}}, "training.baseModel"),
+        ({"local": {"backend": "sagemaker", "hosting": "serverless"}}, "local.hosting"),
     ],
 )
 def test_what_could_not_be_paid_for_is_refused_beforehand(trainings, fields, said):

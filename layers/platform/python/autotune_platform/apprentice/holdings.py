@@ -82,6 +82,12 @@ HOLDER = DataHolder(
         ),
         Holding(
             place="table apprentice",
+            key="apt_*#hosting / host#*",
+            what="what SageMaker hosts of a task, and the last minute in which it was asked",
+            retained="a day after SageMaker hosts it no more, also where the task is deleted",
+        ),
+        Holding(
+            place="table apprentice",
             key="apt_*#pairs#* / *",
             what="pairs: how far two answers to a run agreed, from 0 to 1",
             erased=_TASK,

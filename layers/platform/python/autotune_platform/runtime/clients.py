@@ -190,11 +190,6 @@ def stepfunctions() -> "SFNClient":
     return cast("SFNClient", _client("stepfunctions", _CONFIG))
 
 
-def sagemaker() -> Any:
-    """Return the process's client of SageMaker's control plane."""
-    return _client("sagemaker", _CONFIG)
-
-
 def sts() -> Any:
     """Return the process's STS client."""
     return _client("sts", _CONFIG)
@@ -203,6 +198,11 @@ def sts() -> Any:
 def asking_lambda() -> Any:
     """Return a new client of Lambda, which tries nothing twice."""
     return _session().create_client("lambda", config=_ONCE_CONFIG)
+
+
+def sagemaker() -> Any:
+    """Return the process's client of SageMaker's control plane."""
+    return _client("sagemaker", _CONFIG)
 
 
 def sagemaker_runtime() -> Any:

@@ -430,6 +430,16 @@ class TrainingEnvironment(LedgerEnvironment, LinearEnvironment, StudentEnvironme
     """For the functions that do the steps of trainings."""
 
 
+class DeployEnvironment(TrainingEnvironment):
+    """For the function that has models hosted, before they are judged.
+
+    Attributes:
+        hosting_prefix: what names at SageMaker begin with.
+    """
+
+    hosting_prefix: str
+
+
 class TrainingJobEnvironment(TrainingEnvironment, TrainingPricesEnvironment):
     """For the function that has jobs train models.
 
@@ -449,6 +459,23 @@ class TrainingSweepEnvironment(Environment):
 
     apprentice_table: str
     train_student_arn: str
+
+
+class HostingSweepEnvironment(Environment):
+    """For the function that looks after what SageMaker hosts.
+
+    Attributes:
+        hosting_prefix: what each name that it makes begins with.
+        hosting_role_arn: of the role that hosts act as.
+        serverless_image: of containers that run a model's own script.
+        adapter_image: of containers that serve a base with adapters.
+    """
+
+    apprentice_table: str
+    hosting_prefix: str
+    hosting_role_arn: str
+    serverless_image: str
+    adapter_image: str
 
 
 class FoldingEnvironment(Environment):

@@ -8,6 +8,8 @@ from autotune_platform.apprentice.erasing import TaskErasing
 from autotune_platform.apprentice.examples.repository import ExampleRepository
 from autotune_platform.apprentice.folding.reading import PairReading
 from autotune_platform.apprentice.folding.repository import EvidenceRepository
+from autotune_platform.apprentice.hosting.calling import HostingCalls
+from autotune_platform.apprentice.hosting.repository import HostingRepository
 from autotune_platform.apprentice.local.clients import BackendClients
 from autotune_platform.apprentice.local.exchanging import ModelServers
 from autotune_platform.apprentice.local.linear import StudentInvocations
@@ -105,6 +107,11 @@ class LocalModelParts(ApprenticeParts):
             servers=self.model_servers,
             endpoints=lambda: self.endpoints,
             students=lambda: self.students,
+            notes=HostingCalls(
+                repository=HostingRepository(
+                    Table(self.environment.apprentice_table, clients.brief_dynamodb())
+                )
+            ),
         )
 
     @cached_property

@@ -8,8 +8,11 @@ from autotune_platform.apprentice.examples.files import DataFiles
 from autotune_platform.apprentice.examples.splits import SplitRepository
 from autotune_platform.apprentice.examples.texts import ExampleContents
 from autotune_platform.apprentice.folding.repository import EvidenceRepository
+from autotune_platform.apprentice.hosting.repository import HostingRepository
+from autotune_platform.apprentice.hosting.service import Hostings
 from autotune_platform.apprentice.runs.repository import RunRepository
 from autotune_platform.apprentice.students.files import ModelFiles
+from autotune_platform.apprentice.training.deploying import DeployStep
 from autotune_platform.apprentice.training.endings import TrainingEndings
 from autotune_platform.apprentice.training.freezing import FreezeStep
 from autotune_platform.apprentice.training.hosting import HostStep
@@ -29,6 +32,7 @@ from autotune_platform.budgets.task_money import TaskMoney
 from autotune_platform.ledger.row_answers import RowAnswers
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import (
+    DeployEnvironment,
     TrainingApiEnvironment,
     TrainingEnvironment,
     TrainingJobEnvironment,
@@ -157,6 +161,24 @@ class TrainingJobParts(TrainingParts):
             money=self.training_money,
             budgets=TaskMoney(money=self.training_money),
             prices=_prices(environment),
+        )
+
+
+class DeployParts(TrainingParts):
+    """What has models hosted."""
+
+    environment: DeployEnvironment
+
+    @cached_property
+    def deploy_step(self) -> DeployStep:
+        return DeployStep(
+            progress=self.training_progress,
+            endings=self.training_endings,
+            hostings=Hostings(
+                repository=HostingRepository(self.apprentice_table),
+                prefix=self.environment.hosting_prefix,
+            ),
+            bucket=self.environment.apprentice_bucket,
         )
 
 

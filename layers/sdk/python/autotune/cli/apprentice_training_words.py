@@ -74,6 +74,7 @@ _ERRORS: Mapping[ApprenticeTrainingError, str] = {
     "job_stopped": "somebody stopped the job at SageMaker",
     "algorithm_error": "the program that trains failed",
     "out_of_time": "it took longer than training.max_runtime_s, twice",
+    "not_hosted": "SageMaker does not host what was trained",
     "canceled": "it was canceled",
     "platform_error": "Autotune could not go on: train again",
 }

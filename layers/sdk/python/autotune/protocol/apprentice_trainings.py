@@ -13,8 +13,9 @@ ApprenticeTrainingCause = Literal["request", "examples", "emergency"]
 """Why one began: somebody asked for it; there were examples enough; or a version raised an
 emergency, and there was a new batch of examples."""
 
-ApprenticeTrainingStep = Literal["freeze", "train", "verify", "validate", "host"]
-"""``verify`` looks at what a job trained before anybody loads it."""
+ApprenticeTrainingStep = Literal["freeze", "train", "verify", "deploy", "validate", "host"]
+"""``verify`` looks at what a job trained before anybody loads it, and ``deploy`` has SageMaker host
+it, so that it is judged as callers will have it."""
 
 ApprenticeTrainingObjection = Literal[
     "too_few_examples",
@@ -40,6 +41,7 @@ ApprenticeTrainingError = Literal[
     "job_stopped",
     "algorithm_error",
     "out_of_time",
+    "not_hosted",
     "canceled",
     "platform_error",
 ]
@@ -50,7 +52,8 @@ canceled; or the platform could not go on.
 Of what is trained in a job: ``budgets.trainingMonthly`` has no room for it; nobody stored the
 weights of ``baseModel``; no instance was to be had for a day; SageMaker refused the job, has
 another one of its name, or failed it again and again; somebody else stopped it; its program failed;
-or it did not end within ``maxRuntimeS``, nor within as long again from its checkpoints."""
+it did not end within ``maxRuntimeS``, nor within as long again from its checkpoints; or what it
+trained is not hosted, for ``reason``."""
 
 
 class ApprenticeTrainingData(ResponseModel):

@@ -7,7 +7,6 @@ from autotune_platform.apprentice.local.contract import LocalClients, ServedMode
 from autotune_platform.apprentice.runs.outputs import read_output
 from autotune_platform.apprentice.runs.prompting import local_question
 from autotune_platform.apprentice.training.endings import TrainingEndings
-from autotune_platform.apprentice.training.models import TrainedModel
 from autotune_platform.apprentice.training.progress import Begun, TrainingProgress, Under
 from autotune_platform.apprentice.versions.models import ModelVersion
 from autotune_platform.apprentice.versions.repository import VersionRepository
@@ -62,10 +61,10 @@ class HostStep:
 
     def _host(self, begun: Begun) -> None:
         training, task = begun.training, begun.task
-        model = _model(begun)
         for _ in BUSY.attempts(_ATTEMPTS):
             known = self.versions.all_of(task.id)
-            found = next((one for one in known if one.model == model.name), None)
+            served = _served(begun)
+            found = next((one for one in known if one.model == served.model), None)
             if found is None:
                 if len(known) >= MAX_APPRENTICE_VERSIONS:
                     self.progress.fail(training, "too_many_versions")
@@ -75,9 +74,11 @@ class HostStep:
                     organization_id=task.organization_id,
                     number=known[-1].number + 1 if known else 1,
                     definition_hash=training.definition_hash,
-                    backend="linear",
-                    model=model.name,
-                    digest=model.sha256,
+                    backend="linear" if training.hosted is None else "sagemaker",
+                    model=served.model,
+                    digest=served.digest,
+                    endpoint=served.endpoint,
+                    component=served.component,
                     created_at=self.progress.clock.now(),
                     created_by=training.created_by,
                 )
@@ -88,12 +89,9 @@ class HostStep:
         raise UnavailableError("others are changing this task", retry_after_seconds=1)
 
 
-def _model(begun: Begun) -> TrainedModel:
-    model = begun.training.model
-    assert model is not None
-    return model
-
-
 def _served(begun: Begun) -> ServedModel:
-    model = _model(begun)
+    model, hosted = begun.training.model, begun.training.hosted
+    if hosted is not None:
+        return hosted.served(begun.task.id)
+    assert model is not None
     return ServedModel(model=model.name, digest=model.sha256)

@@ -14,6 +14,7 @@ from autotune.protocol.apprentice_trainings import (
     ApprenticeTrainingTest,
 )
 from autotune_platform.apprentice.examples.manifests import Manifest
+from autotune_platform.apprentice.local.contract import ServedModel
 from autotune_platform.runtime.frozen_model import FrozenModel
 
 START_WITHIN = timedelta(minutes=5)
@@ -43,6 +44,24 @@ class TrainedModel(FrozenModel):
     kind: ModelKind = "linear"
     base_model: str | None = None
     base_sha256: str | None = None
+
+
+class HostedModel(FrozenModel):
+    """Where SageMaker hosts a model that is judged, and that callers will have there.
+
+    Attributes:
+        name: of the model at SageMaker, which no other ever has.
+    """
+
+    name: str
+    endpoint: str | None
+    component: str | None
+
+    def served(self, task_id: str) -> ServedModel:
+        """Return what it is asked by."""
+        return ServedModel(
+            self.name, endpoint=self.endpoint, component=self.component, task_id=task_id
+        )
 
 
 class TrainingJob(FrozenModel):
@@ -102,6 +121,7 @@ class Training(FrozenModel):
             say.
         job: the one under way, or the last one where none is.
         plan: of its next job; None where it is trained without any.
+        hosted: where the model is hosted before it is a version; None of linear ones.
         artifact: where the job left its model, as an address in S3.
         spent_nano_usd: what jobs cost that have ended.
         trained_seconds: how long those trained.
@@ -120,6 +140,7 @@ class Training(FrozenModel):
     turn: int = 0
     job: TrainingJob | None = None
     plan: JobPlan | None = None
+    hosted: HostedModel | None = None
     artifact: str | None = None
     spent_nano_usd: int = 0
     trained_seconds: float = 0.0

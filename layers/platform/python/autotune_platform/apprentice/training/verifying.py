@@ -28,7 +28,7 @@ class VerifyStep:
             except (BadArtifactError, TamperedArtifactError) as error:
                 self.progress.fail(begun.training, "artifact_refused", reason=str(error)[:200])
             else:
-                if not self.progress.go_on(begun.training, "validate", model=model):
+                if not self.progress.go_on(begun.training, "deploy", model=model):
                     self._take_back(under, model)
         return self.endings.is_over(under)
 

@@ -15,6 +15,7 @@ _NOT_SHOWN = {
     "job",
     "plan",
     "artifact",
+    "hosted",
     "trained_seconds",
     "is_canceled",
 }

@@ -1,0 +1,60 @@
+"""How models answer inputs of the hold-out: linear ones here, others from where they are hosted."""
+
+import math
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple
+
+from autotune_platform.apprentice.local.contract import LocalClients, ServedModel, Unavailable
+from autotune_platform.apprentice.runs.prompting import local_question
+from autotune_platform.apprentice.students.linear import LinearModel
+from autotune_platform.runtime.errors import UnavailableError
+from autotune_platform.runtime.retry import BUSY
+
+TOGETHER: Final = 16
+"""So many inputs are asked of a hosted model at once."""
+MOST_ASKED: Final = 5_000
+"""So many rows of a hold-out a hosted model is asked: a step has 15 minutes."""
+_LONGEST_MS = 20_000
+_ATTEMPTS = 5
+
+
+class Answered(NamedTuple):
+    """What a model answers, and how long it took, in milliseconds."""
+
+    text: str
+    milliseconds: int
+
+
+Answers = Callable[[Mapping[str, Any]], Answered]
+
+
+def linear_answers(student: LinearModel) -> Answers:
+    """Return what answers for a linear student, in this process."""
+
+    def answer(value: Mapping[str, Any]) -> Answered:
+        started = time.perf_counter()
+        text, _ = student.answer(value)
+        return Answered(text, math.ceil((time.perf_counter() - started) * 1_000))
+
+    return answer
+
+
+def hosted_answers(
+    clients: LocalClients, document: Mapping[str, Any], served: ServedModel
+) -> Answers:
+    """Return what answers for a model that is hosted; threads may share it.
+
+    Whatever keeps it from answering is tried again: it says nothing of the model.
+    """
+    client = clients.client_for(document, served)
+
+    def answer(value: Mapping[str, Any]) -> Answered:
+        question = local_question(document, value)
+        for _ in BUSY.attempts(_ATTEMPTS):
+            found = client.ask(question, timeout_ms=_LONGEST_MS)
+            if not isinstance(found, Unavailable):
+                return Answered(found.text, found.latency_ms)
+        raise UnavailableError(f"the model does not answer: {found.reason}", retry_after_seconds=5)
+
+    return answer
