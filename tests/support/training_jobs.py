@@ -3,7 +3,9 @@
 import gzip
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,8 +21,10 @@ from autotune_platform.apprentice.training.models import Training
 from autotune_platform.apprentice.training.progress import Under
 from autotune_platform.apprentice.training.repository import TrainingRepository
 from autotune_platform.budgets.uses import partition, task_scope, training_of
+from autotune_platform.outbound.connections import connection_pool
 from autotune_platform.runtime import clients
 from autotune_platform.storage.table import Table
+from autotune_platform.wiring import apprentice as wiring
 from tests.support.apprentice_runs import Runs
 from tests.support.lambdas import LambdaContext, forget_processes, handler
 from tests.support.local_sagemaker import ENDED, Lab, packed, serving, until
@@ -88,6 +92,38 @@ path.write_text("autotune: out_of_memory RuntimeError:12")
 sys.exit(1)
 """
 )
+
+
+# A base with adapters, as vLLM is one: each knows what the paid model knows.
+ANSWERS = """
+import json, os
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+adapters = set()
+class Handler(BaseHTTPRequestHandler):
+    def answer(self, status, said):
+        body = json.dumps(said).encode()
+        self.send_response(status)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+    def do_GET(self):
+        self.answer(200, {})
+    def do_POST(self):
+        asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        if self.path == "/adapters":
+            adapters.add(asked["name"])
+            return self.answer(200, {})
+        name = self.headers["X-Amzn-SageMaker-Adapter-Identifier"]
+        if name not in adapters:
+            return self.answer(404, "no such adapter")
+        words = asked["messages"][-1]["content"].split("? ", 1)[1].split()
+        found = KNOWN.intersection(words) or {"nothing"}
+        message = {"role": "assistant", "content": json.dumps({"intent": found.pop()})}
+        self.answer(200, {"model": name, "choices": [{"message": message}]})
+KNOWN = set(WORDS)
+port = int(os.environ["SAGEMAKER_BIND_TO_PORT"])
+ThreadingHTTPServer(("127.0.0.1", port), Handler).serve_forever()
+"""
 
 
 class JobTrainings:
@@ -201,6 +237,25 @@ class JobTrainings:
         """Wait until a job is over, and return its description."""
         return until(lambda: (at := self.lab.described(job))["TrainingJobStatus"] in ENDED and at)
 
+    def hosts_that_know(self, words: Iterable[str]) -> None:
+        """Have hosts answer with the one of these words that is in an input."""
+        (self.lab.directory.parent / "host.py").write_text(
+            ANSWERS.replace("WORDS", repr(sorted(words)))
+        )
+
+    def deployed(self, event: Mapping[str, Any]) -> dict[str, Any]:
+        """Have the model hosted, as the state machine and the sweep of hostings do together."""
+        deadline = time.monotonic() + 60
+        found = self.step("deploy_student", event)
+        while found["waits"]:
+            assert time.monotonic() < deadline, "it takes too long"
+            time.sleep(0.1)
+            for one in self.table.items(f"{self.task_id}#hosting"):
+                self.table.update(one["pk"], one["sk"], {"due_at": "2026-01-01T00:00:00.000Z"})
+            self.step("sweep_hostings", {})
+            found = self.step("deploy_student", event)
+        return found
+
     def read(self, number: int = 1) -> dict[str, Any]:
         answer = self.platform.call("GET", f"{TASK}/trainings/{number}")
         assert answer.status == 200, answer.text
@@ -231,8 +286,15 @@ def job_trainings(
     """Provide a task whose model jobs of the local SageMaker train."""
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "test")
-    with serving(directory) as lab:
+    host = directory / "host.py"
+    images = {"*djl*": [sys.executable, str(host)]}
+    with (
+        serving(directory / "sagemaker", images=images) as lab,
+        connection_pool(admit_private=True) as pool,
+    ):
         monkeypatch.setattr(clients, "sagemaker", lambda: lab.sagemaker)
+        monkeypatch.setattr(wiring, "connection_pool", lambda **_: pool)
+        monkeypatch.setenv("AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME", lab.url)
         made = JobTrainings(runs, lab)
         yield made
         made.s3.delete_object(Bucket=_ASSETS, Key="training.tar.gz")

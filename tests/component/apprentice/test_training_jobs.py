@@ -8,10 +8,12 @@ import pytest
 from autotune_platform.apprentice.training import on_sagemaker
 from autotune_platform.apprentice.training.prices import reserved_for
 from local.sagemaker.faults import Kind
+from tests.support.apprentice_folding import Apprentice
 from tests.support.executions import inputs_of
-from tests.support.lambdas import LambdaContext, handler
+from tests.support.lambdas import LambdaContext, forget_processes, handler
 from tests.support.local_sagemaker import BUCKET as LAB_BUCKET
 from tests.support.local_sagemaker import entered
+from tests.support.students import made_up
 from tests.support.training_jobs import (
     BUCKET,
     FAILS,
@@ -23,6 +25,7 @@ from tests.support.training_jobs import (
     TYPES,
     job_trainings,
 )
+from tests.support.trainings import VERBS, taught
 
 PRICES = {"ml.g5.xlarge": 1_408_000_000, "ml.g5.2xlarge": 1_515_000_000}
 
@@ -286,3 +289,48 @@ def test_a_training_says_to_its_execution_that_jobs_train_it(trainings):
     assert answer.status == 202, answer.text
     (event,) = inputs_of("train_student").values()
     assert event["in_jobs"]
+
+
+@pytest.mark.parametrize("knows", [True, False])
+def test_a_model_of_a_job_is_judged_where_it_is_hosted(trainings, knows):
+    """From examples to a version in shadow, or to none, by the steps of one execution."""
+    trainings.put(
+        training={**TRAINING, "holdout": 0.5},
+        thresholds={
+            "phase1ToPhase2": 50,
+            "phase2ToPhase3": 0.6,
+            "coachingTrigger": 0.5,
+            "emergencyThreshold": 0.3,
+        },
+    )
+    trainings.runs.ledger.fake.world.answers.answerer = taught
+    trainings.hosts_that_know(VERBS if knows else {"hello"})
+    for value, _ in made_up(120):
+        assert trainings.runs.start(value, wait=20).status == 200
+    Apprentice.follow(None, Apprentice.records())
+    answer = trainings.platform.call("POST", f"{TASK}/trainings")
+    assert answer.status == 202, answer.text
+    (event,) = inputs_of("train_student").values()
+    event = trainings.step("freeze_examples", event)
+    assert event["in_jobs"]
+    while (event := trainings.look(event))["waits"]:
+        trainings.ended(event["job"])
+    event = trainings.step("verify_artifact", event)
+    event = trainings.deployed(event)
+    assert trainings.read()["step"] == "validate"
+    event = trainings.step("validate_student", event)
+
+    found = trainings.read()
+    if not knows:
+        assert (found["state"], found["objections"]) == ("discarded", ["agreement"])
+        return
+    assert found["test"]["mean"] == 1.0
+    assert trainings.step("host_student", event)["done"]
+    found = trainings.read()
+    assert (found["state"], found["version"]) == ("hosted", 1)
+    (version,) = trainings.platform.call("GET", f"{TASK}/versions").json["versions"]
+    assert (version["backend"], version["digest"]) == ("sagemaker", None)
+    forget_processes()  # which know versions for some seconds
+    run = trainings.runs.start({"text": "please show my balance now"}, wait=20)
+    stored = trainings.runs.stored(run.json["run"]["id"])
+    assert [(pair.version, pair.score) for pair in stored.pairs] == [(1, 1.0)]
