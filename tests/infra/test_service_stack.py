@@ -110,6 +110,7 @@ WHOLE_PROCESSOR = {
     "DeleteOrganization",
     "FollowChanges",
     "FollowRuns",
+    "SweepRuns",
     "SweepBatches",
     "ValidateStudent",
     "VerifyArtifact",

@@ -40,6 +40,12 @@ HOLDER = DataHolder(
         ),
         Holding(
             place="table apprentice",
+            key="apt_* / refold#*",
+            what="how far a version's pairs are folded anew, as numbers, until all are",
+            erased=_TASK,
+        ),
+        Holding(
+            place="table apprentice",
             key="apt_* / examples#*",
             what="how many examples there are of a definition, and what they cost",
             erased=_TASK,

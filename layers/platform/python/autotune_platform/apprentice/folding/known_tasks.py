@@ -63,6 +63,14 @@ class KnownTasks:
             self._remember(self._versions, task_id, known)
         return KnownTask(task, document, known)
 
+    def as_of(self, known: KnownTask, configuration_version: int) -> KnownTask | None:
+        """Return a task with the rules of one of its configurations; None where it is gone."""
+        if configuration_version == known.task.version:
+            return known
+        task = known.task.model_copy(update={"version": configuration_version})
+        document = self._document(task)
+        return None if document is None else KnownTask(known.task, document, known.versions)
+
     def forget_versions(self, task_id: str) -> None:
         """Have the task's versions read anew."""
         self._versions.pop(task_id, None)

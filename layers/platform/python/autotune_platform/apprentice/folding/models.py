@@ -53,7 +53,7 @@ class StoredEvidence(FrozenModel):
     @property
     def score_counts(self) -> dict[int, int]:
         """How often each score came since the last alarm, by its thousandths."""
-        return {int(part): count for part, count in json.loads(self.scores).items()}
+        return scores_of(self.scores)
 
     def figures(self, now: float) -> WindowFigures:
         """Return the window's figures at a time: as of its last pair, but for its being stale."""
@@ -69,6 +69,11 @@ def window_json(figures: WindowFigures) -> str:
 def scores_json(scores: Mapping[int, int]) -> str:
     """Return counts of scores as JSON, in the order of the scores."""
     return json.dumps({str(part): scores[part] for part in sorted(scores)}, separators=(",", ":"))
+
+
+def scores_of(text: str) -> dict[int, int]:
+    """Return the counts of scores that JSON has."""
+    return {int(part): count for part, count in json.loads(text).items()}
 
 
 class StoredPair(FrozenModel):

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any
 from uuid import uuid4
@@ -21,6 +21,7 @@ from autotune_platform.apprentice.folding.items import (
     DUE_RUNS_INDEX,
     EVIDENCE,
     PAID_COUNTED,
+    REFOLD,
     VERSION,
     day_key,
     entry_key,
@@ -45,6 +46,10 @@ from autotune_platform.webhooks.outbox import outbox_addition, outbox_item
 OPEN_SHARDS = 4
 """Over how many partitions of the index open entries are spread; it may be raised."""
 
+SWEPT_AFTER = timedelta(minutes=5)
+"""So long after an entry is due the sweep looks at it: a run is left to its worker until then, and
+to whoever settles lost calls."""
+
 _ERASED_AT_ONCE = 500
 
 _NOT_LISTED = {"input", "local_output", "shadow_output"}
@@ -55,14 +60,22 @@ _LAST_OF_TASK = "version#~"
 
 @dataclass(frozen=True)
 class OpenEntry:
-    """What somebody is to look at: a run in the list of its day, or a task that is being deleted.
+    """What somebody is to look at.
+
+    It is a run in the list of its day, a task that is being deleted, or a version whose pairs are
+    folded anew.
 
     Attributes:
-        run_id: of the run; None where it is a task.
+        run_id: of the run; None where it is something else.
     """
 
     key: Key
     run_id: str | None
+
+    @property
+    def is_refold(self) -> bool:
+        """Whether pairs are folded anew."""
+        return self.key[1].startswith(REFOLD)
 
 
 class EvidenceRepository:
@@ -280,8 +293,8 @@ class EvidenceRepository:
                 below=("due_at", moment(before)),
             )
             for item in islice(found, limit):
-                is_task = item["sk"].startswith(TASK)
-                run_id = None if is_task else item["sk"].rpartition("#")[2]
+                is_other = item["sk"].startswith((TASK, REFOLD))
+                run_id = None if is_other else item["sk"].rpartition("#")[2]
                 yield OpenEntry((item["pk"], item["sk"]), run_id)
 
     def open_until(self, entry: OpenEntry, at: datetime) -> None:

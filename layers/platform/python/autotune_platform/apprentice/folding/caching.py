@@ -1,0 +1,108 @@
+"""Evidence as a cache: what is read of it before a pair, and what is written after some.
+
+Evidence that is of other rules than the task's present ones goes on by those, until it is folded
+anew (``refolding``): it stays what its pairs say, and pairs keep their order. By the present rules
+it says nothing, so nobody is told of anything that follows from it, and no version answers by it.
+"""
+
+from autotune_platform.apprentice.evidence import Evidence, Rules, UnusableEvidenceError
+from autotune_platform.apprentice.folding.advancing import Advance, rebuilt, written
+from autotune_platform.apprentice.folding.events import alarm_raised, model_promoted
+from autotune_platform.apprentice.folding.known_tasks import KnownTask, KnownTasks
+from autotune_platform.apprentice.folding.models import StoredEvidence
+from autotune_platform.apprentice.folding.repository import EvidenceRepository
+from autotune_platform.apprentice.folding.tails import Tails
+from autotune_platform.apprentice.folding.versions import with_evidence
+from autotune_platform.apprentice.phases import Stage
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
+from autotune_platform.runtime.parts import part
+from autotune_platform.storage.counting import Addition
+
+
+def evidence_by(stored: StoredEvidence, rules: Rules) -> Evidence | None:
+    """Return a version's evidence; None where it was folded by other rules, or is damaged."""
+    try:
+        return stored.evidence(rules)
+    except UnusableEvidenceError:
+        return None
+
+
+@part
+class EvidenceCache:
+    """Reads and writes what pairs of versions come to."""
+
+    repository: EvidenceRepository
+    tasks: KnownTasks
+    tails: Tails
+    clock: Clock = SYSTEM_CLOCK
+
+    def advance(self, known: KnownTask, before: StoredEvidence) -> Advance:
+        """Return where a version stands before its next pair, by the rules of its evidence."""
+        number = before.version
+        if before.sequence == 0:
+            return Advance(known.rules(number), known.window)
+        for one in (known, self.tasks.as_of(known, before.configuration_version)):
+            if one is None:
+                continue
+            rules, window = one.rules(number), one.window
+            evidence = evidence_by(before, rules)
+            if evidence is not None:
+                tail = self.tails.get(
+                    before.task_id, number, through=before.sequence, window=window
+                )
+                return Advance(rules, window, evidence, tail, before.score_counts)
+        return self._rebuilt(known, before)
+
+    def writes(self, known: KnownTask, before: StoredEvidence, advance: Advance) -> list[Addition]:
+        """Return what stores evidence with the events that follow from it."""
+        return self.told(known, before, advance)[0]
+
+    def told(
+        self, known: KnownTask, before: StoredEvidence, advance: Advance
+    ) -> tuple[list[Addition], StoredEvidence]:
+        """Return what stores evidence with the events that follow from it, and the evidence."""
+        task, evidence = known.task, advance.evidence
+        if advance.rules != known.rules(before.version):
+            after = written(before, advance, configuration_version=before.configuration_version)
+            return [self.repository.evidence(after, revision=before.revision)], after
+        after = written(before, advance, configuration_version=task.version)
+        alarms = [one for one in advance.raised if one.kind == "alarm"]
+        events = [alarm_raised(task, after, one) for one in advance.raised]
+        told_promotion = _promotion(known, before, evidence)
+        after = after.model_copy(
+            update={
+                "told_alarm": alarms[-1].pair.sequence if alarms else before.told_alarm,
+                "told_emergency": evidence.emergency_at is not None,
+                "told_promotion": told_promotion,
+            }
+        )
+        if told_promotion != before.told_promotion:
+            events.append(model_promoted(task, after, evidence, at=self.clock.now()))
+        writes = [self.repository.event(task, event) for event in events]
+        return [self.repository.evidence(after, revision=before.revision), *writes], after
+
+    def is_news(self, known: KnownTask, before: StoredEvidence, evidence: Evidence | None) -> bool:
+        """Return whether evidence of the present rules has something to be told of."""
+        if evidence is None:
+            return False
+        return _promotion(known, before, evidence) != before.told_promotion
+
+    def _rebuilt(self, known: KnownTask, before: StoredEvidence) -> Advance:
+        """Fold all pairs of a version whose evidence cannot be read, or is of another form."""
+        number = before.version
+        pairs = self.repository.pairs(before.task_id, number)
+        advance = rebuilt(
+            (pair for pair in pairs if pair.sequence <= before.sequence),
+            known.rules(number),
+            known.window,
+        )
+        # Nobody is told of an alarm that was none when it happened; an emergency still holds.
+        is_told = before.told_emergency
+        advance.raised = [one for one in advance.raised if one.kind != "alarm" and not is_told]
+        return advance
+
+
+def _promotion(known: KnownTask, before: StoredEvidence, evidence: Evidence) -> int | None:
+    """Return the promotion that is told of once evidence is written, or was told of before."""
+    version = with_evidence(known.versions[before.version], evidence)
+    return version.canary_at if version.stage is Stage.SERVES else before.told_promotion
