@@ -90,7 +90,8 @@ HOLDER = DataHolder(
             place="table apprentice",
             key="apt_*#hosting / host#*",
             what="what SageMaker hosts of a task, and the last minute in which it was asked",
-            retained="a day after SageMaker hosts it no more, also where the task is deleted",
+            kept="until a day after SageMaker hosts it no more",
+            retained="what is hosted is taken down by it, also that of a deleted task; it has no text",
         ),
         Holding(
             place="table apprentice",
