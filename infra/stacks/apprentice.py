@@ -78,6 +78,7 @@ class ApprenticeStack(DomainStack):
         # A task's limits are in its scope of money, which is closed when it is deleted.
         self.shared.data.budgets.grant_read(tasks.function, "GetItem", keys=TASKS_MONEY)
         self.shared.data.budgets.grant_write(tasks.function, "UpdateItem", keys=TASKS_MONEY)
+        self.shared.data.certificates_key.grant_read(tasks)
         http.api.route(tasks, paths=resource_paths("apprentice"))
 
     def _add_examples(self, http: HttpStack, ledger: LedgerStack) -> None:

@@ -213,6 +213,7 @@ class ApprenticeTraining(Construct):
         )
         self._data.apprentice.grant_read(host.function, "ConditionCheckItem", keys=LISTS)
         self._data.apprentice_files.grant_read(host.function, names=DATA)
+        self._data.certificates_key.grant_sign(host)
         students.grant_ask(host)
         return host
 

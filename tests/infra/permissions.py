@@ -230,6 +230,7 @@ EXPECTED = {
     | bucket("Exports", "DeleteObject", "GetObject")
     | start("ExportScores"),
     "ApprenticeApi": API
+    | {("kms:GetPublicKey", "CertificatesKey", "")}
     | table("Apprentice", "ConditionCheckItem", "GetItem", "Query", keys="apt_*")
     | table("Apprentice", "BatchWriteItem", "DeleteItem", "PutItem", "UpdateItem", keys="apt_*")
     | table("Budgets", "GetItem", "UpdateItem", keys="money#org_*#apt_*")
@@ -297,6 +298,7 @@ EXPECTED = {
     "HostStudent": TRAINS
     | table("Apprentice", "ConditionCheckItem", keys="org_*#tasks")
     | bucket("ApprenticeFiles", "GetObject", names="apt_*/data/*")
+    | {("kms:GetPublicKey", "CertificatesKey", ""), ("kms:Sign", "CertificatesKey", "")}
     | ASKS_VERSIONS,
     "TrainOnSageMaker": TRAINS
     | bucket("ApprenticeFiles", "GetObject", names="bases/*")

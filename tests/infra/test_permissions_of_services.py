@@ -101,8 +101,8 @@ def test_policies_of_roles_decide_on_every_key(aws):
         for each in aws.templates[DATA_STACK_NAME]["Resources"].values()
         if each["Type"] == "AWS::KMS::Key"
     ]
-    # One for data, one for other people's keys to providers.
-    assert len(keys) == 2 + len(SECRET_KINDS)
+    # One for data, one for other people's keys to providers, one for certificates.
+    assert len(keys) == 3 + len(SECRET_KINDS)
     for statements in keys:
         assert {"kms:*"} == {
             statement["Action"]

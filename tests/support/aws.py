@@ -99,6 +99,9 @@ def _make() -> dict[str, str]:
         "DECKS_TABLE": "decks",
         "APPRENTICE_TABLE": "apprentice",
         "PROVIDER_KEYS_KEY": kms.create_key()["KeyMetadata"]["KeyId"],
+        "CERTIFICATES_KEY": kms.create_key(KeySpec="ECC_NIST_P256", KeyUsage="SIGN_VERIFY")[
+            "KeyMetadata"
+        ]["KeyId"],
         "SUBMIT_LLM_BATCH_ARN": machines["submit_llm_batch"],
         "IMPORT_LLM_REQUESTS_ARN": machines["import_llm_requests"],
         "AUDIT_BUCKET": "audit",

@@ -70,6 +70,8 @@ EXPECTED = {
     "POST /api/v1/apprentice/tasks/<task_name>/versions": "O--O",
     "GET /api/v1/apprentice/tasks/<task_name>/versions": "O--O",
     "GET /api/v1/apprentice/tasks/<task_name>/versions/<version>": "O--O",
+    "GET /api/v1/apprentice/tasks/<task_name>/versions/<version>/certificate": "O--O",
+    "GET /api/v1/apprentice/certificate-key": "O--O",
     "POST /api/v1/apprentice/tasks/<task_name>/versions/<version>/promote": "O--O",
     "POST /api/v1/apprentice/tasks/<task_name>/versions/<version>/rollback": "O--O",
     "POST /api/v1/apprentice/tasks/<task_name>/versions/<version>/retire": "O--O",

@@ -170,7 +170,10 @@ class Prepared:
         )
         stored = version.model_dump(mode="json", exclude_none=True)
         key = {"pk": task["id"], "sk": "version#000001"}
-        Table("apprentice", clients.dynamodb()).put({**key, **stored})
+        table = Table("apprentice", clients.dynamodb())
+        table.put({**key, **stored})
+        signed = {"version": 1, "text": "{}", "key_id": "k", "signature": "s"}
+        table.put({"pk": f"{task['id']}#trainings", "sk": "certificate#000001", **signed})
 
     def _new_apprentice_run(self, owner: str) -> str:
         path = f"/api/v1/apprentice/tasks/{self.id_of('task_name', owner)}/runs"

@@ -82,6 +82,12 @@ HOLDER = DataHolder(
         ),
         Holding(
             place="table apprentice",
+            key="apt_*#trainings / certificate#*",
+            what="certificates of versions: digests, what a test said, what it cost; a signature",
+            erased=_TASK,
+        ),
+        Holding(
+            place="table apprentice",
             key="apt_*#trainings / last",
             what="how many trainings a task had",
             erased=_TASK,
@@ -91,7 +97,7 @@ HOLDER = DataHolder(
             key="apt_*#hosting / host#*",
             what="what SageMaker hosts of a task, and the last minute in which it was asked",
             kept="until a day after SageMaker hosts it no more",
-            retained="what is hosted is taken down by it, also that of a deleted task; it has no text",
+            retained="it is by what a deleted task is taken down; it has no text",
         ),
         Holding(
             place="table apprentice",

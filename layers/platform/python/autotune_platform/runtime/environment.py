@@ -350,6 +350,16 @@ class ApprenticeTasksEnvironment(ApprenticeEnvironment):
     apprentice_bucket: str
 
 
+class ApprenticeApiEnvironment(ApprenticeTasksEnvironment):
+    """For the function that manages tasks, and shows certificates of their models.
+
+    Attributes:
+        certificates_key: id of the KMS key that signs those.
+    """
+
+    certificates_key: str
+
+
 class RunStartEnvironment(LedgerEnvironment, ApprenticeEnvironment):
     """For functions that start runs.
 
@@ -428,6 +438,16 @@ class TrainingApiEnvironment(ApprenticeTasksEnvironment, TrainingPricesEnvironme
 
 class TrainingEnvironment(LedgerEnvironment, LinearEnvironment, StudentEnvironment):
     """For the functions that do the steps of trainings."""
+
+
+class HostingEnvironment(TrainingEnvironment):
+    """For the function that makes versions of what was trained.
+
+    Attributes:
+        certificates_key: id of the KMS key that signs their certificates.
+    """
+
+    certificates_key: str
 
 
 class DeployEnvironment(TrainingEnvironment):

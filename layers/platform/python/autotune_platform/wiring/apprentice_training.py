@@ -12,6 +12,7 @@ from autotune_platform.apprentice.hosting.repository import HostingRepository
 from autotune_platform.apprentice.hosting.service import Hostings
 from autotune_platform.apprentice.runs.repository import RunRepository
 from autotune_platform.apprentice.students.files import ModelFiles
+from autotune_platform.apprentice.training.certifying import Certifying
 from autotune_platform.apprentice.training.deploying import DeployStep
 from autotune_platform.apprentice.training.endings import TrainingEndings
 from autotune_platform.apprentice.training.freezing import FreezeStep
@@ -31,8 +32,10 @@ from autotune_platform.budgets.money import MoneyBudgets
 from autotune_platform.budgets.task_money import TaskMoney
 from autotune_platform.ledger.row_answers import RowAnswers
 from autotune_platform.runtime import clients
+from autotune_platform.runtime.document_signing import DocumentSigning
 from autotune_platform.runtime.environment import (
     DeployEnvironment,
+    HostingEnvironment,
     TrainingApiEnvironment,
     TrainingEnvironment,
     TrainingJobEnvironment,
@@ -105,24 +108,6 @@ class TrainingParts(LedgerParts, LocalModelParts):
         )
 
     @cached_property
-    def freeze_step(self) -> FreezeStep:
-        return FreezeStep(
-            progress=self.training_progress,
-            endings=self.training_endings,
-            data_sets=self.data_sets,
-        )
-
-    @cached_property
-    def host_step(self) -> HostStep:
-        return HostStep(
-            progress=self.training_progress,
-            endings=self.training_endings,
-            data_sets=self.data_sets,
-            versions=VersionRepository(self.apprentice_table),
-            clients=self.local_clients,
-        )
-
-    @cached_property
     def job_files(self) -> JobFiles:
         return JobFiles(bucket=self.environment.apprentice_bucket, s3=clients.s3())
 
@@ -133,6 +118,33 @@ class TrainingParts(LedgerParts, LocalModelParts):
             endings=self.training_endings,
             files=self.job_files,
             models=self.model_files,
+        )
+
+    @cached_property
+    def freeze_step(self) -> FreezeStep:
+        return FreezeStep(
+            progress=self.training_progress,
+            endings=self.training_endings,
+            data_sets=self.data_sets,
+        )
+
+
+class HostingParts(TrainingParts):
+    """What makes versions of what was trained."""
+
+    environment: HostingEnvironment
+
+    @cached_property
+    def host_step(self) -> HostStep:
+        return HostStep(
+            progress=self.training_progress,
+            endings=self.training_endings,
+            data_sets=self.data_sets,
+            versions=VersionRepository(self.apprentice_table),
+            clients=self.local_clients,
+            certifying=Certifying(
+                signing=DocumentSigning(key_id=self.environment.certificates_key, kms=clients.kms())
+            ),
         )
 
 

@@ -50,11 +50,12 @@ def hosted_answers(
     client = clients.client_for(document, served)
 
     def answer(value: Mapping[str, Any]) -> Answered:
-        question = local_question(document, value)
+        question, why = local_question(document, value), ""
         for _ in BUSY.attempts(_ATTEMPTS):
             found = client.ask(question, timeout_ms=_LONGEST_MS)
             if not isinstance(found, Unavailable):
                 return Answered(found.text, found.latency_ms)
-        raise UnavailableError(f"the model does not answer: {found.reason}", retry_after_seconds=5)
+            why = found.reason
+        raise UnavailableError(f"the model does not answer: {why}", retry_after_seconds=5)
 
     return answer
