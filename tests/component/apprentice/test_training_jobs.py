@@ -252,8 +252,12 @@ def test_the_job_of_a_deleted_task_is_stopped(trainings):
     event = trainings.look(trainings.begin()._asdict())
     trainings.lab.reached(event["job"], "Training")
     assert trainings.platform.call("DELETE", TASK).status == 204
-    assert trainings.look(event)["done"]
+    event = trainings.look(event)
+    assert event["waits"]
     assert trainings.ended(event["job"])["TrainingJobStatus"] == "Stopped"
+    assert trainings.objects() != []  # what it left when it was stopped
+    assert trainings.look(event)["done"]
+    assert trainings.objects() == []
 
 
 def test_the_job_of_a_lost_execution_is_stopped(trainings):

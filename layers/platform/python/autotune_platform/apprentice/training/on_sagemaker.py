@@ -81,8 +81,8 @@ class SageMakerStep:
         """
         training = self._at(under)
         if training is None:
-            if job is not None and self._is_gone(under):
-                self.jobs.stop(job)
+            if job is not None and self._is_gone(under) and self._runs_on(job):
+                return Looked(is_over=False, seconds=SHORTEST_WAIT_S, job=job)
             return Looked(self.endings.is_over(under), None, None)
         seconds = self._look(training)
         after = self._at(under)
@@ -98,6 +98,14 @@ class SageMakerStep:
     def _is_gone(self, under: Under) -> bool:
         found = self.progress.trainings.get(under.task_id, under.number)
         return found is None or found.id != under.training_id or found.has_ended
+
+    def _runs_on(self, job: str) -> bool:
+        """Have a job stopped, and return whether it has not ended: until then it writes files."""
+        found = self.jobs.find(job)
+        if found is None or found.outcome != "running":
+            return False
+        self.jobs.stop(job)
+        return True
 
     def _look(self, training: Training) -> int:
         """Do what comes next, and return how many seconds later to look again."""
