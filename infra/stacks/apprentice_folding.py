@@ -89,7 +89,10 @@ class ApprenticeFolding(Construct):
 
     def _grant_counting(self, function: ServiceFunction) -> None:
         table, counting = self._table, function.function
-        table.grant_read(counting, "BatchGetItem", "GetItem", "Query", keys=TASKS)
+        # What follows for a version requires it to be as it was read.
+        table.grant_read(
+            counting, "BatchGetItem", "ConditionCheckItem", "GetItem", "Query", keys=TASKS
+        )
         table.grant_write(counting, "UpdateItem", keys=TASKS)
         table.grant_read(counting, "ConditionCheckItem", "GetItem", keys=LISTS)
         # A run that came after its task was deleted goes, too.

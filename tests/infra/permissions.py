@@ -145,8 +145,8 @@ WITH_OIDC = {
 PUBLISH = table("Registry", "Query") | table("Deliveries", "GetItem", "PutItem") | send("Webhooks")
 COUNTS_RUNS = (
     ENCRYPT
-    | table("Apprentice", "BatchGetItem", "GetItem", "Query", keys="apt_*")
-    | table("Apprentice", "UpdateItem", keys="apt_*")
+    | table("Apprentice", "BatchGetItem", "ConditionCheckItem", keys="apt_*")
+    | table("Apprentice", "GetItem", "Query", "UpdateItem", keys="apt_*")
     | table("Apprentice", "BatchWriteItem", keys="apr_*")
     | table("Apprentice", "ConditionCheckItem", "GetItem", keys="org_*#tasks")
     | send("Runs")
@@ -317,7 +317,8 @@ EXPECTED = {
     "FailTraining": TRAINS | at_sagemaker("training-job", "StopTrainingJob"),
     "SweepTrainings": ENCRYPT
     | table("Apprentice/index/dueRuns", "Query")
-    | table("Apprentice", "GetItem", "UpdateItem", keys="apt_*")
+    | table("Apprentice", "ConditionCheckItem", "GetItem", keys="org_*#tasks")
+    | table("Apprentice", "GetItem", "Query", "UpdateItem", keys="apt_*")
     | at_sagemaker("training-job", "StopTrainingJob")
     | start("TrainStudent"),
     "FollowRuns": COUNTS_RUNS | follow("Apprentice", failures="RunStreamFailures"),

@@ -326,6 +326,11 @@ OF_APPRENTICE = (
         "Answers of a small model are checked where chance chose them.",
     ),
     *rare(
+        "FollowRuns",
+        "dynamodb:ConditionCheckItem Apprentice apt_*",
+        "A canary goes to its next share (tests/component/apprentice/test_canaries.py).",
+    ),
+    *rare(
         "SweepRuns",
         """
         dynamodb:BatchGetItem Apprentice apt_*
@@ -337,6 +342,7 @@ OF_APPRENTICE = (
         dynamodb:Query Apprentice apt_*
         dynamodb:UpdateItem Apprentice apr_*
         dynamodb:UpdateItem Apprentice apt_*
+        dynamodb:ConditionCheckItem Apprentice apt_*
         dynamodb:ConditionCheckItem Apprentice org_*#tasks
         dynamodb:DeleteItem Apprentice org_*#tasks
         dynamodb:GetItem Apprentice org_*#tasks

@@ -99,10 +99,11 @@ def test_the_audit_log_has_alarms_and_promotions_once_each(apprentice):
     for _ in range(2):
         apprentice.platform.publish_events()
     log = apprentice.platform.call("GET", "/api/v1/audit", query={"limit": 200}).json["entries"]
-    alarm, promotion = (one for one in log if one["kind"] == "event")
+    alarm, promotion, canary = (one for one in log if one["kind"] == "event")
     assert (promotion["action"], promotion["data"]["pairs"]) == ("model_promoted", 60)
     assert (alarm["action"], alarm["data"]["kind"]) == ("apprentice_alarm", "alarm")
-    assert {one["data"]["taskId"] for one in (alarm, promotion)} == {apprentice.task.id}
+    assert (canary["action"], canary["data"]["change"]) == ("apprentice_canary", "began")
+    assert {one["data"]["taskId"] for one in (alarm, promotion, canary)} == {apprentice.task.id}
     assert "taskName" not in alarm["data"]
     query = {"action": "apprentice_alarm"}
     found = apprentice.platform.call("GET", "/api/v1/audit", query=query).json["entries"]

@@ -188,12 +188,28 @@ def test_a_hosting_that_was_called_meanwhile_does_not_sleep(hosted):
     assert hosted.base_of(hosting).state == "ready"
     assert hosted.lab.component(base.name)["RuntimeConfig"]["CurrentCopyCount"] == 1
 
-
-def test_a_time_out_wakes_too(hosted):
-    hosting = hosted.ready("1-aa", number=1)
     hosted.lab.plant(Kind.SLOW, operation="InvokeEndpoint", seconds=0.5)
     assert reason_of(hosted.ask(hosting, timeout_ms=200)) == Reason.TIMED_OUT
     assert hosted.base_of(hosting).wanted_at is not None
+
+
+def test_a_base_that_finds_no_instance_sleeps_on_and_is_tried_again(hosted, caplog):
+    hosting = hosted.ready("1-aa", number=1)
+    hosted.sweep(minutes=31)
+    hosted.sweep()
+    hosted.lab.plant(Kind.CAPACITY, operation="UpdateInferenceComponentRuntimeConfig", times=1_000)
+    assert reason_of(hosted.ask(hosting)) == Reason.NOT_READY
+    hosted.sweep()
+    assert hosted.base_of(hosting).state == "resizing"
+    hosted.sweep(minutes=31)
+    assert hosted.base_of(hosting).state == "asleep"
+    assert STUCK_MESSAGE in caplog.text
+
+    hosted.lab.faults.clear()
+    assert reason_of(hosted.ask(hosting)) == Reason.NOT_READY
+    hosted.sweep()
+    hosted.sweep()
+    assert isinstance(hosted.ask(hosting), LocalAnswer)
 
 
 def test_what_somebody_took_down_is_not_made_again(hosted):

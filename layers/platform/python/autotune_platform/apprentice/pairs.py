@@ -18,6 +18,7 @@ class Pair:
         is_drawn: whether chance alone chose it. What was chosen by its content, or because
             something failed, says nothing about other inputs.
         at: when it was made, Unix seconds.
+        in_canary: whether chance put its run into the canary of its version.
 
     Raises:
         PairError: a field is outside these limits, or no number.
@@ -27,6 +28,7 @@ class Pair:
     score: float
     is_drawn: bool
     at: float
+    in_canary: bool = False
 
     def __post_init__(self) -> None:
         if type(self.sequence) is not int or self.sequence < 1:
@@ -35,6 +37,8 @@ class Pair:
             raise PairError(f"score: a number from 0 to 1, not {self.score!r}")
         if type(self.is_drawn) is not bool:
             raise PairError(f"is_drawn: true or false, not {self.is_drawn!r}")
+        if type(self.in_canary) is not bool:
+            raise PairError(f"in_canary: true or false, not {self.in_canary!r}")
         if not _is_number(self.at) or not math.isfinite(self.at):
             raise PairError(f"at: Unix seconds, not {self.at!r}")
 

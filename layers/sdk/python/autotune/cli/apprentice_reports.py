@@ -228,7 +228,18 @@ def _version(one: ApprenticeVersionStanding) -> str:
             f"{agreement.evidence:.3g} of {agreement.evidence_needed:g}"
         )
     reason = one.sampling.reason.replace("_", " ")
-    return f"{one.stage}; {said}; {one.sampling.rate:.1%} checked ({reason})"
+    return f"{_stage(one)}; {said}; {one.sampling.rate:.1%} checked ({reason})"
+
+
+def _stage(one: ApprenticeVersionStanding) -> str:
+    canary = one.canary
+    if canary is None:
+        return one.stage
+    said = f"{one.stage}, {canary.share:.4g} of inputs"
+    if not canary.is_automatic:
+        return f"{said} until promoted"
+    step = f"step {canary.step} of {canary.steps}"
+    return f"{said}, {step}, {canary.pairs} of {canary.pairs_needed} pairs"
 
 
 def _use(use: ApprenticeBudgetUse) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from autotune_platform.apprentice.agreement import lower_bound, thousandths
+from autotune_platform.apprentice.canary import Canary
 from autotune_platform.apprentice.evidence import Evidence, Rules
 from autotune_platform.apprentice.folding.models import StoredEvidence, scores_json, window_json
 from autotune_platform.apprentice.pairs import Pair
@@ -21,6 +22,26 @@ class Raised:
     pair: Pair
 
 
+MoveKind = Literal["began", "advanced", "rolled_back"]
+
+
+@dataclass(frozen=True)
+class Moved:
+    """What a pair did to the canary of a version.
+
+    Attributes:
+        kind: ``rolled_back`` by an alarm or an emergency.
+        graduated_at: the pair by which the version had graduated.
+        canary: as it is then; of one that was rolled back, as it was.
+    """
+
+    kind: MoveKind
+    graduated_at: int
+    canary: Canary
+    sequence: int
+    at: float
+
+
 @dataclass
 class Advance:
     """Folds pairs one after the other, and notes what they raise.
@@ -30,6 +51,7 @@ class Advance:
         tail: the last drawn pairs, of which the window has a say.
         scores: how often each score came since the last alarm, by its thousandths.
         raised: alarms of a version that had graduated, and emergencies.
+        moved: what became of its canary, or would if it were in one.
     """
 
     rules: Rules
@@ -38,6 +60,7 @@ class Advance:
     tail: list[Pair] = field(default_factory=list)
     scores: dict[int, int] = field(default_factory=dict)
     raised: list[Raised] = field(default_factory=list)
+    moved: list[Moved] = field(default_factory=list)
 
     def add(self, pair: Pair) -> None:
         """Fold one more pair.
@@ -54,6 +77,22 @@ class Advance:
             self.raised.append(Raised("alarm", pair))
         if self.evidence.emergency_at != before.emergency_at:
             self.raised.append(Raised("emergency", pair))
+        self._move(before, pair)
+
+    def _move(self, before: Evidence, pair: Pair) -> None:
+        after = self.evidence
+        has_emergency = after.emergency_at != before.emergency_at
+        kind: MoveKind
+        if before.graduated_at is not None and (after.graduated_at is None or has_emergency):
+            kind, of = "rolled_back", before
+        elif after.graduated_at != before.graduated_at:
+            kind, of = "began", after
+        elif after.canary.steps > before.canary.steps:
+            kind, of = "advanced", after
+        else:
+            return
+        assert of.graduated_at is not None, "it has graduated, or had"
+        self.moved.append(Moved(kind, of.graduated_at, of.canary, pair.sequence, pair.at))
 
     def _count(self, before: Evidence, pair: Pair) -> None:
         """Count a score where the evidence has it, too."""

@@ -10,13 +10,15 @@ from autotune_platform.apprentice.folding.advancing import Advance, rebuilt, wri
 from autotune_platform.apprentice.folding.events import alarm_raised, model_promoted
 from autotune_platform.apprentice.folding.known_tasks import KnownTask, KnownTasks
 from autotune_platform.apprentice.folding.models import StoredEvidence
+from autotune_platform.apprentice.folding.promoting import what_follows
 from autotune_platform.apprentice.folding.repository import EvidenceRepository
 from autotune_platform.apprentice.folding.tails import Tails
 from autotune_platform.apprentice.folding.versions import with_evidence
 from autotune_platform.apprentice.phases import Stage
+from autotune_platform.apprentice.versions.models import ModelVersion
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
-from autotune_platform.storage.counting import Addition
+from autotune_platform.storage.counting import Addition, Check
 
 
 def evidence_by(stored: StoredEvidence, rules: Rules) -> Evidence | None:
@@ -53,14 +55,16 @@ class EvidenceCache:
                 return Advance(rules, window, evidence, tail, before.score_counts)
         return self._rebuilt(known, before)
 
-    def writes(self, known: KnownTask, before: StoredEvidence, advance: Advance) -> list[Addition]:
-        """Return what stores evidence with the events that follow from it."""
+    def writes(
+        self, known: KnownTask, before: StoredEvidence, advance: Advance
+    ) -> list[Addition | Check]:
+        """Return what stores evidence with what follows from it."""
         return self.told(known, before, advance)[0]
 
     def told(
         self, known: KnownTask, before: StoredEvidence, advance: Advance
-    ) -> tuple[list[Addition], StoredEvidence]:
-        """Return what stores evidence with the events that follow from it, and the evidence."""
+    ) -> tuple[list[Addition | Check], StoredEvidence]:
+        """Return what stores evidence with what follows from it, and the evidence."""
         task, evidence = known.task, advance.evidence
         if advance.rules != known.rules(before.version):
             after = written(before, advance, configuration_version=before.configuration_version)
@@ -68,7 +72,18 @@ class EvidenceCache:
         after = written(before, advance, configuration_version=task.version)
         alarms = [one for one in advance.raised if one.kind == "alarm"]
         events = [alarm_raised(task, after, one) for one in advance.raised]
-        told_promotion = _promotion(known, before, evidence)
+        version = known.versions[before.version]
+        follows = what_follows(
+            task,
+            version,
+            evidence,
+            [one for one in advance.moved if one.sequence > before.sequence],
+            shares=known.canary,
+            stored=after,
+            at=self.clock.now(),
+        )
+        events += follows.events
+        told_promotion = _promotion(follows.version, before, evidence)
         after = after.model_copy(
             update={
                 "told_alarm": alarms[-1].pair.sequence if alarms else before.told_alarm,
@@ -78,14 +93,21 @@ class EvidenceCache:
         )
         if told_promotion != before.told_promotion:
             events.append(model_promoted(task, after, evidence, at=self.clock.now()))
-        writes = [self.repository.event(task, event) for event in events]
+        writes: list[Addition | Check] = [self.repository.event(task, event) for event in events]
+        if follows.is_required:
+            writes.append(self.repository.version(version, follows.version))
+            # What this process knows of it may be over.
+            self.tasks.forget_versions(task.id)
         return [self.repository.evidence(after, revision=before.revision), *writes], after
 
     def is_news(self, known: KnownTask, before: StoredEvidence, evidence: Evidence | None) -> bool:
         """Return whether evidence of the present rules has something to be told of."""
         if evidence is None:
             return False
-        return _promotion(known, before, evidence) != before.told_promotion
+        version = known.versions[before.version]
+        if with_evidence(version, evidence).stage is Stage.CANARY:
+            return known.canary.have_passed(evidence.canary)
+        return _promotion(version, before, evidence) != before.told_promotion
 
     def _rebuilt(self, known: KnownTask, before: StoredEvidence) -> Advance:
         """Fold all pairs of a version whose evidence cannot be read, or is of another form."""
@@ -102,7 +124,7 @@ class EvidenceCache:
         return advance
 
 
-def _promotion(known: KnownTask, before: StoredEvidence, evidence: Evidence) -> int | None:
+def _promotion(version: ModelVersion, before: StoredEvidence, evidence: Evidence) -> int | None:
     """Return the promotion that is told of once evidence is written, or was told of before."""
-    version = with_evidence(known.versions[before.version], evidence)
-    return version.canary_at if version.stage is Stage.SERVES else before.told_promotion
+    serves = with_evidence(version, evidence).stage is Stage.SERVES
+    return version.canary_at if serves else before.told_promotion

@@ -2,11 +2,16 @@
 
 from datetime import UTC, datetime
 
-from autotune.protocol.apprentice_events import ApprenticeAlarm, ModelPromoted
+from autotune.protocol.apprentice_events import (
+    ApprenticeAlarm,
+    ApprenticeCanaryMoved,
+    ModelPromoted,
+)
 from autotune.protocol.ids import derived_id
+from autotune_platform.apprentice.canary import Shares
 from autotune_platform.apprentice.configuration.models import ApprenticeTask
 from autotune_platform.apprentice.evidence import Evidence
-from autotune_platform.apprentice.folding.advancing import Raised
+from autotune_platform.apprentice.folding.advancing import Moved, Raised
 from autotune_platform.apprentice.folding.models import StoredEvidence
 from autotune_platform.webhooks.models import Event
 
@@ -28,6 +33,32 @@ def alarm_raised(task: ApprenticeTask, after: StoredEvidence, raised: Raised) ->
         type="apprentice.alarm",
         organization_id=task.organization_id,
         occurred_at=data.raised_at,
+        data=data.model_dump(mode="json", by_alias=True),
+    )
+
+
+def canary_moved(
+    task: ApprenticeTask, after: StoredEvidence, moved: Moved, shares: Shares
+) -> Event:
+    """Return the event ``apprentice.canary`` of a version whose share is another one."""
+    data = ApprenticeCanaryMoved(
+        task_id=task.id,
+        task_name=task.name,
+        version=after.version,
+        change=moved.kind,
+        step=min(moved.canary.steps, len(shares.each) - 1) + 1,
+        steps=len(shares.each),
+        share=0 if moved.kind == "rolled_back" else shares.of(moved.canary),
+        sequence=moved.sequence,
+        mean_agreement=after.figures(moved.at).mean,
+        changed_at=datetime.fromtimestamp(moved.at, UTC),
+    )
+    place = (task.id, str(after.version), moved.kind, str(moved.sequence))
+    return Event(
+        id=derived_id("evt", "apprentice.canary", *place),
+        type="apprentice.canary",
+        organization_id=task.organization_id,
+        occurred_at=data.changed_at,
         data=data.model_dump(mode="json", by_alias=True),
     )
 

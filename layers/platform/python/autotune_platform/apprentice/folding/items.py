@@ -27,6 +27,11 @@ def evidence_key(version: int) -> str:
     return f"{EVIDENCE}{version:06d}"
 
 
+def version_key(number: int) -> str:
+    """Return the sort key of a version; such keys sort as the numbers do."""
+    return f"{VERSION}{number:06d}"
+
+
 def refold_key(version: int) -> str:
     """Return the sort key of how far a version's pairs are folded anew."""
     return f"{REFOLD}{version:06d}"

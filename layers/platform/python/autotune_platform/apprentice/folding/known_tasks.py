@@ -4,11 +4,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from autotune_platform.apprentice.canary import Shares
 from autotune_platform.apprentice.configuration.models import ApprenticeTask
 from autotune_platform.apprentice.configuration.repository import TaskRepository
 from autotune_platform.apprentice.evidence import Rules
 from autotune_platform.apprentice.folding.repository import EvidenceRepository
-from autotune_platform.apprentice.folding.settings import rules_of, window_of
+from autotune_platform.apprentice.folding.settings import canary_of, rules_of, window_of
 from autotune_platform.apprentice.folding.versions import attempts, versions_in
 from autotune_platform.apprentice.versions.models import ModelVersion
 from autotune_platform.apprentice.window import WindowSettings
@@ -27,6 +28,11 @@ class KnownTask:
     def rules(self, version: int) -> Rules:
         """Return by what a version is judged."""
         return rules_of(self.document, attempt=attempts(self.versions.values())[version])
+
+    @property
+    def canary(self) -> Shares:
+        """What its canaries are."""
+        return canary_of(self.document)
 
     @property
     def window(self) -> WindowSettings:

@@ -86,6 +86,7 @@ class StoredPair(FrozenModel):
     run_id: str
     score: float
     is_drawn: bool
+    in_canary: bool = False
     at: float
 
 

@@ -30,11 +30,13 @@ from autotune_platform.apprentice.folding.items import (
     pairs_of,
 )
 from autotune_platform.apprentice.folding.models import DayCounts, StoredEvidence, StoredPair
+from autotune_platform.apprentice.folding.pointers import pointer_write
 from autotune_platform.apprentice.folding.tallies import AGREEMENT_UNITS
 from autotune_platform.apprentice.pairs import Pair
 from autotune_platform.apprentice.runs.items import RUN, attributes_of, runs_of
 from autotune_platform.apprentice.runs.models import Run
 from autotune_platform.apprentice.savings import Costs
+from autotune_platform.apprentice.versions.models import ModelVersion
 from autotune_platform.storage.counting import Addition, Canceled, Check
 from autotune_platform.storage.cursors import decode_cursor, encode_cursor, invalid_cursor
 from autotune_platform.storage.due_index import OPEN_SHARD, DueIndex
@@ -51,7 +53,6 @@ SWEPT_AFTER = timedelta(minutes=5)
 to whoever settles lost calls."""
 
 _ERASED_AT_ONCE = 500
-
 _NOT_LISTED = {"input", "local_output", "shadow_output"}
 _STANDING = ("state", "check", "additional_counted")
 _LAST_OF_TASK = "version#~"
@@ -165,6 +166,7 @@ class EvidenceRepository:
                 "score": pair.score,
                 "is_drawn": pair.is_drawn,
                 "at": pair.at,
+                **({"in_canary": True} if pair.in_canary else {}),
             },
             only_if={"sequence": None},
         )
@@ -184,6 +186,10 @@ class EvidenceRepository:
             remove=() if after.told_promotion is not None else ("told_promotion",),
             only_if={"revision": revision or None},
         )
+
+    def version(self, before: ModelVersion, after: ModelVersion) -> Addition | Check:
+        """Return what requires a version to be as it was read, and promotes it if it is another."""
+        return pointer_write(self._table.name, before, after)
 
     def counts(
         self,
@@ -389,4 +395,5 @@ def _pair(item: Mapping[str, object]) -> Pair:
         score=item["score"],  # type: ignore[arg-type]
         is_drawn=item["is_drawn"],  # type: ignore[arg-type]
         at=item["at"],  # type: ignore[arg-type]
+        in_canary=item.get("in_canary", False),  # type: ignore[arg-type]
     )

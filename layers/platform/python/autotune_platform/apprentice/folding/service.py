@@ -99,6 +99,7 @@ class RunFolding:
             due = [run for run in runs if _is_news(run, entries.get(run.id, {}))]
             if not due or self._is_counted(known, due, entries, examples):
                 return
+            self.tasks.forget_versions(task_id)  # one may have been promoted, or retired
         raise UnavailableError("others count runs of the same task", retry_after_seconds=1)
 
     def _is_counted(
@@ -149,7 +150,7 @@ class RunFolding:
 
     def _fold(
         self, known: KnownTask, news: Sequence[tuple[Run, Sequence[int]]]
-    ) -> tuple[list[Addition], dict[int, tuple[StoredEvidence, Advance]]]:
+    ) -> tuple[list[Addition | Check], dict[int, tuple[StoredEvidence, Advance]]]:
         """Return what stores the pairs of runs, and the evidence before and after them."""
         versions = {
             pair.version
@@ -160,7 +161,7 @@ class RunFolding:
         stored = self.repository.find(known.task.id, versions)
         before = {number: stored.get(number) or _nothing(known, number) for number in versions}
         advances = {number: self.cache.advance(known, before[number]) for number in versions}
-        writes: list[Addition] = []
+        writes: list[Addition | Check] = []
         for run, (first, last) in news:
             for one in run.pairs[first:last]:
                 advance = advances.get(one.version)
@@ -171,6 +172,7 @@ class RunFolding:
                     score=one.score,
                     is_drawn=one.is_drawn,
                     at=(run.ended_at or run.created_at).timestamp(),
+                    in_canary=run.in_canary and one.version == run.local_version,
                 )
                 advance.add(pair)
                 writes.append(self.repository.pair(known.task, one.version, pair, run.id))

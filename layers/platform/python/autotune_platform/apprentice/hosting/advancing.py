@@ -163,11 +163,14 @@ class HostingAdvancing:
                 self._resize(stored, now)
 
     def _resize(self, hosting: Hosting, now: datetime) -> None:
-        if hosting.is_stuck(now):
-            self._give_up(hosting, "stuck")
-            return
         found = self.hosts.component(hosting)
-        if found.status is None or found.status == _FAILED:
+        if hosting.is_stuck(now) and found == Found(status=_IN_SERVICE, reason=found.reason):
+            # SageMaker has no instance for it: whoever asks next has it tried again.
+            logger.error(STUCK_MESSAGE, hosting=hosting.name, state=hosting.state)
+            self._enter(hosting, "asleep", copies=0)
+        elif hosting.is_stuck(now):
+            self._give_up(hosting, "stuck")
+        elif found.status is None or found.status == _FAILED:
             logger.warning("a host was lost", hosting=hosting.name, why=found.reason)
             self._give_up(hosting, "failed")
         elif found.status == _IN_SERVICE and found.copies == hosting.copies:

@@ -1,16 +1,20 @@
 """Where a task and its versions stand, as operators see it."""
 
 import math
+from datetime import UTC, datetime
 
 from autotune.protocol import apprentice_reports as wire
 from autotune_platform.apprentice.agreement import lower_bound, mean
+from autotune_platform.apprentice.canary import STEP_PAIRS, Shares
+from autotune_platform.apprentice.evidence import Evidence
+from autotune_platform.apprentice.phases import Stage
 from autotune_platform.apprentice.reporting.known import KnownTask, VersionFigures
 
 _MOST_EVIDENCE = 1e12
 """What speaks for a version may be more than a float holds; nobody needs more than this."""
 
 
-def version_standing(one: VersionFigures) -> wire.ApprenticeVersionStanding:
+def version_standing(one: VersionFigures, canaries: Shares) -> wire.ApprenticeVersionStanding:
     """Return where a version stands."""
     window, evidence, sampling = one.window, one.evidence, one.sampling
     return wire.ApprenticeVersionStanding(
@@ -30,11 +34,26 @@ def version_standing(one: VersionFigures) -> wire.ApprenticeVersionStanding:
         ),
         sampling=wire.ApprenticeSampling(rate=sampling.rate, reason=sampling.reason.value),
         graduated_at=evidence.graduated_at,
+        canary=canary(evidence, canaries) if one.stage is Stage.CANARY else None,
         alarm_level=evidence.alarm_level,
         alarm_at=one.rules.false_alarm_pairs,
         alarms=evidence.alarms,
         alarmed_at=evidence.alarmed_at,
         emergency_at=evidence.emergency_at,
+    )
+
+
+def canary(evidence: Evidence, canaries: Shares) -> wire.ApprenticeCanary:
+    """Return how far a version has come that is in its canary."""
+    own, steps = evidence.canary, len(canaries.each)
+    return wire.ApprenticeCanary(
+        share=canaries.of(own),
+        step=min(own.steps, steps - 1) + 1,
+        steps=steps,
+        pairs=own.pairs,
+        pairs_needed=STEP_PAIRS,
+        since=datetime.fromtimestamp(own.since, UTC),
+        is_automatic=canaries.is_automatic,
     )
 
 
