@@ -99,7 +99,7 @@ def _text(value: Mapping[str, Any], name: str) -> str:
 
 
 def system_template(document: Mapping[str, Any]) -> str:
-    """Return what both models are told first, with places for variables."""
+    """Return what both models read first, with places for variables."""
     # Two braces in a row are in texts of the schema alone, where they are no place of a variable.
     schema = compact(document["outputSchema"]).replace("{{", "{\\u007b")
     return f"{document['systemPrompt']}\n\n{_INSTRUCTION}{schema}"
