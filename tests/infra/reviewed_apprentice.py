@@ -86,7 +86,7 @@ OF_APPRENTICE = (
         for one in rare(
             function,
             "sagemaker:StopTrainingJob training-job/*",
-            "Jobs are stopped (tests/component/apprentice/test_training_jobs.py).",
+            "Jobs of ended trainings are stopped (tests/component/apprentice/test_training_jobs.py).",
         )
     ),
     *rare(
@@ -109,7 +109,7 @@ OF_APPRENTICE = (
         sagemaker:DescribeTrainingJob training-job/*
         sagemaker:StopTrainingJob training-job/*
         """,
-        "Jobs train models (tests/component/apprentice/test_training_jobs.py).",
+        "Jobs of SageMaker train models (tests/component/apprentice/test_training_jobs.py).",
     ),
     *rare(
         "VerifyArtifact",
@@ -123,7 +123,7 @@ OF_APPRENTICE = (
         s3:ListBucket ApprenticeFiles
         s3:PutObject ApprenticeFiles/apprentice/apt_*/models/*
         """,
-        "What jobs left is looked at (tests/component/apprentice/test_training_jobs.py).",
+        "What jobs left is looked at first (tests/component/apprentice/test_training_jobs.py).",
     ),
     *rare(
         "DeployStudent",
@@ -138,7 +138,7 @@ OF_APPRENTICE = (
         s3:DeleteObject ApprenticeFiles/apprentice/apt_*
         s3:ListBucket ApprenticeFiles
         """,
-        "What jobs trained is hosted (tests/component/apprentice/test_training_jobs.py).",
+        "What jobs trained is hosted first (tests/component/apprentice/test_training_jobs.py).",
     ),
     *rare(
         "SweepLedger",

@@ -30,7 +30,7 @@ class GivenError(Exception):
 
 @dataclass(frozen=True)
 class Example:
-    """What a model is to answer to what it is told."""
+    """What a model is to answer to a question."""
 
     system: str
     user: str
