@@ -167,7 +167,14 @@ def evidence_is_rebuilt(kept: Kept, task_id: str, rules: Rules) -> Finding:
     checked = 0
     for version, cached in kept.evidence_of(task_id).items():
         pairs = [
-            Pair(int(one["sequence"]), float(one["score"]), bool(one["is_drawn"]), one["at"])
+            Pair(
+                int(one["sequence"]),
+                float(one["score"]),
+                bool(one["is_drawn"]),
+                one["at"],
+                is_sure=bool(one.get("is_sure", True)),
+                in_canary=bool(one.get("in_canary", False)),
+            )
             for one in kept.pairs_of(task_id, version)
         ]
         checked += len(pairs)

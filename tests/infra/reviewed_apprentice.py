@@ -86,7 +86,7 @@ OF_APPRENTICE = (
         for one in rare(
             function,
             "sagemaker:StopTrainingJob training-job/*",
-            "Jobs of ended trainings are stopped (tests/component/apprentice/test_training_jobs.py).",
+            "Jobs of ended trainings are stopped (tests/component/apprentice).",
         )
     ),
     *rare(

@@ -1,7 +1,7 @@
 // What a training learned from, how it was judged, and what it made.
 
 import { Facts, Section, Stat, Stats } from "../../components/page.js";
-import { count, difference, duration, percent, size } from "../../format.js";
+import { count, difference, duration, percent, score, size } from "../../format.js";
 import { html } from "../../preact.js";
 
 const SECOND_MS = 1_000;
@@ -56,19 +56,20 @@ function Model({ model }) {
 }
 
 function Test({ test }) {
-  const { mean, bound, threshold, groups, fewestGroups, evidence, evidenceNeeded, attempt, examples, valid, slowMs, comparison } = test;
+  const { mean, bound, threshold, groups, fewestGroups, evidence, evidenceNeeded, attempt, examples, valid, slowMs, comparison, isGated, gate } = test;
   return html`
     <${Section} title="Test">
       <${Stats}>
         <${Stat} label="Agrees" value=${percent(mean)} hint=${`of ${count(groups)} groups of inputs; at least ${count(fewestGroups)} needed`} />
-        <${Stat} label="At least" value=${percent(bound)} hint=${`has to be above ${percent(threshold)}`} />
-        <${Stat} label="Evidence" value=${count(evidence)} hint=${`has to reach ${count(evidenceNeeded)}`} />
+        <${Stat} label="At least" value=${percent(bound)} hint=${isGated ? "of all answers; its gate decides" : `has to be above ${percent(threshold)}`} />
+        <${Stat} label="Evidence" value=${count(evidence)} hint=${isGated ? "of all answers, too" : `has to reach ${count(evidenceNeeded)}`} />
         <${Stat} label="Valid outputs" value=${percent(valid)} hint=${`of ${count(examples)} examples`} />
       <//>
       <${Facts} facts=${[
         ["Judged under this definition", attempt === 1 ? "the first model" : `${count(attempt - 1)} before it, so it has to show more`],
         ["95 % of answers took at most", duration(slowMs)],
         ["Beside", comparison && `version ${count(comparison.version)}, which served: ${comparison.isNoWorse ? "no worse" : "not shown to be as good"}, but for ${percent(comparison.margin)}`],
+        ["Gate", gate && `of ${percent(gate.coverage)} of inputs it is sure enough (a confidence of ${score(gate.confidence)}), and ${percent(gate.agreement)} of those agree${isGated ? ": what it does on others has no say" : "; the task had no gate"}`],
         ["Difference", comparison && `${difference(comparison.meanDifference)} in the mean of ${count(comparison.groups)} groups; they differ on ${percent(comparison.differing)}`],
         ["Power", comparison?.power != null && `${percent(comparison.power)} to pass if both were equal; ${count(comparison.groupsForPower)} groups make it 80 %`],
       ].map(([title, value]) => [title, value || null])} />

@@ -7,7 +7,7 @@ export const TRAINED = { running: "plain", hosted: "good", discarded: "warning",
 const STEPS = { freeze: "freezes its examples", train: "learns", verify: "is looked at", deploy: "is being deployed", validate: "is judged", host: "is being hosted" };
 const OBJECTIONS = {
   too_few_examples: tooFew,
-  agreement: ({ test }) => `its mean agreement is not shown to be above ${percent(test.threshold)}`,
+  agreement: ({ test }) => `${test.isGated ? "of no confidence it is shown that agreement is" : "its mean agreement is not shown to be"} above ${percent(test.threshold)}`,
   worse_than_before: ({ test }) => `it is not shown to be as good as version ${test.comparison.version}, but for ${percent(test.comparison.margin)}`,
   invalid_outputs: ({ test }) => `${percent(1 - test.valid)} of its outputs are not of the output schema`,
   too_slow: () => "more than one answer in twenty came too late",

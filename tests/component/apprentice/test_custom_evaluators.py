@@ -34,7 +34,7 @@ def scored(runs: Runs, grader_id: str, local: str = ANSWER) -> tuple[RunPair, ..
     run = run.model_copy(update={"local_version": 1, "local_output": local})
     decision = replace(Decision(), pair=True)
     graders = work_runs.parts().runner.graders
-    return pairs_of(run, decision, document, ANSWER, graders)
+    return pairs_of(run, decision, document, {}, ANSWER, graders)
 
 
 def builtin(runs: Runs, **fields: Any) -> str:

@@ -127,7 +127,7 @@ def test_in_phase_2_both_are_asked_and_their_answers_are_a_pair(phased: Phased) 
         "remote",
     )
     assert (routing["local"], routing["isDrawn"]) == ("answered", True)
-    assert routing["pairs"] == [{"version": 1, "score": 1, "isDrawn": True}]
+    assert routing["pairs"] == [{"version": 1, "score": 1, "isDrawn": True, "isSure": True}]
     ((model, question, timeout_ms),) = phased.small.asked
     assert (model, timeout_ms) == ("small-1", 2000)
     (asked,) = phased.runs.asked
@@ -222,7 +222,9 @@ def test_nobody_waits_for_a_spot_check(phased: Phased) -> None:
     checked = phased.runs.read(run["id"])
     assert (checked["state"], checked["output"]) == ("answered", {"intent": "close_door"})
     assert checked["routing"]["check"] == "done"
-    assert checked["routing"]["pairs"] == [{"version": 1, "score": 0, "isDrawn": True}]
+    assert checked["routing"]["pairs"] == [
+        {"version": 1, "score": 0, "isDrawn": True, "isSure": True}
+    ]
     assert checked["routing"]["costNanoUsd"] == phased.runs.bill["total_nano_usd"] > 0
     assert phased.paid == 1
     assert len(phased.small.asked) == 1
@@ -253,8 +255,8 @@ def test_a_version_in_shadow_is_asked_with_the_check(phased: Phased) -> None:
     routing = phased.runs.read(run["id"])["routing"]
     assert (routing["check"], routing["shadow"]) == ("done", "answered")
     assert routing["pairs"] == [
-        {"version": 1, "score": 1, "isDrawn": True},
-        {"version": 2, "score": 0, "isDrawn": True},
+        {"version": 1, "score": 1, "isDrawn": True, "isSure": True},
+        {"version": 2, "score": 0, "isDrawn": True, "isSure": True},
     ]
     assert [model for model, _, _ in phased.small.asked] == ["small-1", "small-2"]
 
@@ -305,7 +307,7 @@ def test_a_strict_task_has_drawn_runs_checked_before_anybody_is_answered(phased:
 
     assert (run["output"], run["routing"]["answers"]) == ({"intent": "close_door"}, "local")
     assert (run["routing"]["check"], phased.paid) == ("done", 1)
-    assert run["routing"]["pairs"] == [{"version": 1, "score": 0, "isDrawn": True}]
+    assert run["routing"]["pairs"] == [{"version": 1, "score": 0, "isDrawn": True, "isSure": True}]
     phased.task.follow()
     assert phased.status["today"]["checksDone"] == 1
 

@@ -21,6 +21,7 @@ from autotune_platform.apprentice.routing import (
 )
 
 SAID = (Local.ANSWERED, Local.UNSURE)
+COMPARED = (*SAID, Local.UNPARSEABLE)
 ONCE = (True, False)
 
 
@@ -128,8 +129,7 @@ def in_phase_2(world: World) -> Ended:
         BOTH,
         Model.REMOTE,
         None,
-        pair=world.is_drawn and world.local in (Local.ANSWERED, Local.UNPARSEABLE),
-        escalated=world.local is Local.UNSURE,
+        pair=world.is_drawn and world.local in COMPARED,
     )
 
 
@@ -146,8 +146,8 @@ def in_phase_3(world: World, needs_remote: bool) -> Ended:
         asked,
         Model.LOCAL if is_local else Model.REMOTE,
         None,
-        pair=by_chance and world.local in (Local.ANSWERED, Local.UNPARSEABLE),
-        shadow_pair=world.has_shadow and world.shadow in (Local.ANSWERED, Local.UNPARSEABLE),
+        pair=by_chance and world.local in COMPARED,
+        shadow_pair=world.has_shadow and world.shadow in COMPARED,
         escalated=world.local is Local.UNSURE,
     )
 
@@ -186,13 +186,13 @@ def test_all_that_can_be_known_leads_to_a_decision_that_keeps_the_invariants() -
         assert not (found.ask_shadow and (shadow or not has_shadow or phase != 3)), facts
         assert (found.answers is not Model.REMOTE) or remote is Remote.ANSWERED, facts
         assert (found.answers is not Model.LOCAL) or local in SAID, facts
-        if found.pair:  # no pair from failures, from the gate's refusals or by content
+        if found.pair:  # no pair from failures or by content
             assert remote is Remote.ANSWERED, facts
-            assert local in (Local.ANSWERED, Local.UNPARSEABLE), facts
+            assert local in COMPARED, facts
             assert drawn or (has_shadow and phase is Phase.LOCAL), facts
         if found.escalated:
             assert found.answers is Model.REMOTE, facts
-            assert not found.pair, facts
+            assert (phase, local) == (Phase.LOCAL, Local.UNSURE), facts
         if found.unmonitored:
             assert found.answers is Model.LOCAL, facts
             assert not room, facts

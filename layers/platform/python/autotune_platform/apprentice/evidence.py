@@ -56,6 +56,7 @@ class Rules:
         alpha: how probable it may be that a version graduates which does not deserve it.
         false_alarm_pairs: the mean number of pairs until a false alarm, at least.
         attempt: the how many-th version it is that is tried under its definition, from 1.
+        is_gated: whether only answers count of which the version was sure.
 
     Raises:
         RulesError: they are not in this order, or outside what is admitted.
@@ -67,6 +68,7 @@ class Rules:
     alpha: float = 0.05
     false_alarm_pairs: int = 1000
     attempt: int = 1
+    is_gated: bool = False
     bets: Graduation = field(init=False, repr=False, compare=False)
     alarm: Detector = field(init=False, repr=False, compare=False)
     last_alarm: Detector = field(init=False, repr=False, compare=False)
@@ -112,6 +114,7 @@ class Rules:
             self.alpha,
             self.false_alarm_pairs,
             self.attempt,
+            *([1.0] if self.is_gated else []),
         ]
 
 
@@ -121,7 +124,7 @@ class Evidence:
 
     Attributes:
         sequence: the last pair that was folded; 0 at first.
-        pairs: how many of them were drawn, which alone count.
+        pairs: how many of them count: those that chance drew, behind a gate of sure answers alone.
         wealth: of the bets on graduation, since the last alarm.
         graduated_at: the pair at which U reached its level; None where it did not since the last
             alarm.
@@ -164,8 +167,9 @@ class Evidence:
             return self
         if pair.sequence != self.sequence + 1:
             raise MissingPairError(f"pair {pair.sequence} came after pair {self.sequence}")
-        if not pair.is_drawn or self.emergency_at is not None:
-            return replace(self, sequence=pair.sequence, pairs=self.pairs + pair.is_drawn)
+        counts = pair.counts(is_gated=rules.is_gated)
+        if not counts or self.emergency_at is not None:
+            return replace(self, sequence=pair.sequence, pairs=self.pairs + counts)
         wealth = rules.bets.after(self.wealth, pair.score)
         levels = rules.alarm.after(self.levels, pair.score)
         emergency_levels = rules.last_alarm.after(self.emergency_levels, pair.score)

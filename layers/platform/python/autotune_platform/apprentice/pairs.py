@@ -18,6 +18,8 @@ class Pair:
         is_drawn: whether chance alone chose it. What was chosen by its content, or because
             something failed, says nothing about other inputs.
         at: when it was made, Unix seconds.
+        is_sure: whether the version was as sure as its gate asks for, also where the task has no
+            gate: another configuration may have one.
         in_canary: whether chance put its run into the canary of its version.
 
     Raises:
@@ -28,6 +30,7 @@ class Pair:
     score: float
     is_drawn: bool
     at: float
+    is_sure: bool = True
     in_canary: bool = False
 
     def __post_init__(self) -> None:
@@ -37,10 +40,20 @@ class Pair:
             raise PairError(f"score: a number from 0 to 1, not {self.score!r}")
         if type(self.is_drawn) is not bool:
             raise PairError(f"is_drawn: true or false, not {self.is_drawn!r}")
+        if type(self.is_sure) is not bool:
+            raise PairError(f"is_sure: true or false, not {self.is_sure!r}")
         if type(self.in_canary) is not bool:
             raise PairError(f"in_canary: true or false, not {self.in_canary!r}")
         if not _is_number(self.at) or not math.isfinite(self.at):
             raise PairError(f"at: Unix seconds, not {self.at!r}")
+
+    def counts(self, *, is_gated: bool) -> bool:
+        """Return whether it speaks for or against its version.
+
+        Behind a gate callers have none of the answers that it is unsure of. Chance drew the run
+        before anybody was asked, so that what is left is still by chance.
+        """
+        return self.is_drawn and (self.is_sure or not is_gated)
 
 
 def _is_number(value: object) -> bool:

@@ -117,9 +117,10 @@ class Decision:
         ask_remote: the same of the paid model.
         answers: whose answer the caller gets; None while that is open, or if it is refused.
         refusal: why there will be no answer.
-        pair: whether answers of version and paid model are compared as evidence.
+        pair: whether answers of version and paid model are compared. Chance alone chose it, before
+            a gate was asked; behind one, evidence leaves out what the version is unsure of.
         shadow_pair: the same of the version in shadow.
-        escalated: the gate was unsure, and the input went to the paid model. It is never evidence.
+        escalated: the version that would have answered was unsure, and the paid model did.
         unmonitored: the budget kept the paid model from being asked, and the version answered.
     """
 
@@ -135,7 +136,7 @@ class Decision:
 
 
 _READABLE = (Local.ANSWERED, Local.UNSURE)
-_EVIDENCE = (Local.ANSWERED, Local.UNPARSEABLE)
+_COMPARED = (Local.ANSWERED, Local.UNSURE, Local.UNPARSEABLE)
 
 
 def decide(facts: Facts) -> Decision:
@@ -176,8 +177,7 @@ def _both(facts: Facts) -> Decision:
         ask_remote=facts.remote is None,
         answers=Model.REMOTE if is_answered else None,
         refusal=Refusal.REMOTE_UNAVAILABLE if facts.remote is Remote.FAILED else None,
-        pair=is_answered and facts.is_drawn and facts.local in _EVIDENCE,
-        escalated=is_answered and facts.local is Local.UNSURE,
+        pair=is_answered and facts.is_drawn and facts.local in _COMPARED,
     )
 
 
@@ -202,8 +202,8 @@ def _local(facts: Facts) -> Decision:
         ask_remote=wants_remote and facts.remote is None and facts.has_room,
         answers=answers,
         refusal=refusal,
-        pair=is_answered and (facts.is_drawn or facts.has_shadow) and facts.local in _EVIDENCE,
-        shadow_pair=is_answered and facts.has_shadow and facts.shadow in _EVIDENCE,
+        pair=is_answered and (facts.is_drawn or facts.has_shadow) and facts.local in _COMPARED,
+        shadow_pair=is_answered and facts.has_shadow and facts.shadow in _COMPARED,
         escalated=is_answered and facts.local is Local.UNSURE,
     )
 

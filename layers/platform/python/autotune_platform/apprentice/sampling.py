@@ -42,6 +42,7 @@ class Reason(StrEnum):
     STALE = "stale"
     BELOW_COACHING = "below_coaching"
     NEAR_ALARM = "near_alarm"
+    COVERAGE = "coverage"
     DECAY = "decay"
     FLOOR = "floor"
 
@@ -121,6 +122,7 @@ def sampling_rate(
     is_serving: bool,
     alarm_level: float,
     false_alarm_pairs: int,
+    is_settling: bool = False,
 ) -> SamplingRate:
     """Return the rate for a version.
 
@@ -131,6 +133,8 @@ def sampling_rate(
         is_serving: whether the version answers callers, which is phase 3.
         alarm_level: M of its evidence; from the square root of ``false_alarm_pairs`` on, half-way
             to an alarm, all is sampled.
+        is_settling: whether it is sure of fewer inputs than it was, and its agreement on what it
+            is sure of has not been seen anew.
     """
     mean = window.mean
     bound = None if mean is None else wilson_bound(mean, window.pairs, alpha)
@@ -143,6 +147,8 @@ def sampling_rate(
         reason = Reason.BELOW_COACHING
     elif alarm_level >= math.sqrt(false_alarm_pairs):
         reason = Reason.NEAR_ALARM
+    elif is_settling:
+        reason = Reason.COVERAGE
     if reason is not None or bound is None:
         return SamplingRate(1.0, reason or Reason.STALE, bound)
     rate = decayed(bound, settings, coaching=coaching)

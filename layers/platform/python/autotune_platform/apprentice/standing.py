@@ -9,6 +9,7 @@ from cachetools import TTLCache
 
 from autotune_platform.apprentice.configuration.models import ApprenticeTask, Configuration
 from autotune_platform.apprentice.configuration.repository import TaskRepository
+from autotune_platform.apprentice.coverage import Coverage
 from autotune_platform.apprentice.evidence import Evidence, Rules, UnusableEvidenceError
 from autotune_platform.apprentice.examples.items import counts_key
 from autotune_platform.apprentice.folding.items import EVIDENCE, VERSION
@@ -17,6 +18,7 @@ from autotune_platform.apprentice.folding.repository import EvidenceRepository
 from autotune_platform.apprentice.folding.settings import (
     canary_of,
     examples_needed,
+    is_gated,
     rules_of,
     sampling_of,
     window_of,
@@ -49,6 +51,7 @@ class VersionStanding:
         version: with its evidence, as phases are derived from it.
         window: figures of its last pairs; all None where it has none.
         rate: the share of its inputs that is also put to the paid model.
+        coverage: how many inputs it is sure of; None where it has no gate.
         is_refolded: whether its evidence is of the present rules. Until it is folded by them, which
             takes seconds, the version counts as one without evidence.
     """
@@ -58,6 +61,7 @@ class VersionStanding:
     version: Version
     window: WindowFigures
     rate: SamplingRate
+    coverage: Coverage | None = None
     is_refolded: bool = True
 
 
@@ -140,6 +144,7 @@ def standing_of(
     standings = {}
     for number, version in versions.items():
         window = _window(stored.get(number), document, now)
+        coverage = _coverage(stored.get(number), own[number], document)
         rate = sampling_rate(
             window,
             sampling_of(document),
@@ -148,9 +153,16 @@ def standing_of(
             is_serving=derived.serving == number,
             alarm_level=version.evidence.alarm_level,
             false_alarm_pairs=rules[number].false_alarm_pairs,
+            is_settling=coverage is not None and coverage.is_settling,
         )
         standings[number] = VersionStanding(
-            own[number], rules[number], version, window, rate, is_refolded=read[number][1]
+            own[number],
+            rules[number],
+            version,
+            window,
+            rate,
+            coverage,
+            is_refolded=read[number][1],
         )
     return Standing(task, configuration, derived, examples, standings)
 
@@ -167,6 +179,15 @@ def _evidence(stored: StoredEvidence | None, rules: Rules) -> tuple[Evidence, bo
         return stored.evidence(rules), True
     except UnusableEvidenceError:
         return Evidence(), False
+
+
+def _coverage(
+    stored: StoredEvidence | None, version: ModelVersion, document: Mapping[str, Any]
+) -> Coverage | None:
+    gate = version.gate if is_gated(document) else None
+    if stored is None:
+        return None if gate is None else Coverage(gate.least_coverage)
+    return stored.coverage_behind(gate)
 
 
 def _window(

@@ -32,6 +32,7 @@ class WindowSettings:
         size: how many pairs it has at most.
         sensitivity: a window that is lower than the one before it by more than this has shifted.
         max_age_seconds: pairs older than this leave it.
+        is_gated: whether only answers count of which the version was sure.
 
     Raises:
         WindowSettingsError: one of them is outside its limits.
@@ -40,6 +41,7 @@ class WindowSettings:
     size: int = 100
     sensitivity: float = 0.10
     max_age_seconds: float = 7 * 86_400
+    is_gated: bool = False
 
     def __post_init__(self) -> None:
         if not 20 <= self.size <= 10_000:
@@ -93,7 +95,9 @@ def figures(pairs: Sequence[Pair], now: float, settings: WindowSettings) -> Wind
         now: Unix seconds.
     """
     fresh = [
-        pair.score for pair in pairs if pair.is_drawn and now - pair.at <= settings.max_age_seconds
+        pair.score
+        for pair in pairs
+        if pair.counts(is_gated=settings.is_gated) and now - pair.at <= settings.max_age_seconds
     ]
     window = fresh[-settings.size :]
     slope = _slope(window)

@@ -41,6 +41,26 @@ class ApprenticeCertificateComparison(ResponseModel):
     groups_for_power: int | None = None
 
 
+class ApprenticeCertificateGate(ResponseModel):
+    """From which confidence on the model's answers are shown to agree above the threshold.
+
+    Attributes:
+        confidence: 0 to 1.
+        coverage: the share of inputs that it is as sure of.
+        least_coverage: the share below which an alarm is due once callers ask.
+        agreement: mean agreement of those.
+        groups: how many of the hold-out's they are.
+        p_value: how probable that would be at most, were their true agreement at the threshold.
+    """
+
+    confidence: Decimal
+    coverage: Decimal
+    least_coverage: Decimal
+    agreement: Decimal
+    groups: int
+    p_value: Decimal
+
+
 class ApprenticeCertificateTest(ResponseModel):
     """What the hold-out says; figures are exact.
 
@@ -59,6 +79,9 @@ class ApprenticeCertificateTest(ResponseModel):
         valid: share of outputs that the schema admits.
         slow_ms: 95 % of its answers took at most so long, in milliseconds.
         comparison: with the version that served; None where none did.
+        is_gated: whether the task had a gate. Then ``gate`` decided, and ``mean``, ``bound`` and
+            ``evidence``, which are of all answers, did not.
+        gate: None where no confidence is shown to suffice.
     """
 
     attempt: int
@@ -74,6 +97,8 @@ class ApprenticeCertificateTest(ResponseModel):
     valid: Decimal
     slow_ms: int
     comparison: ApprenticeCertificateComparison | None = None
+    is_gated: bool = False
+    gate: ApprenticeCertificateGate | None = None
 
 
 class ApprenticeCertificateData(ResponseModel):

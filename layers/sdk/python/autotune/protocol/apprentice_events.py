@@ -47,20 +47,26 @@ class ApprenticeCanaryMoved(ResponseModel):
 
 
 class ApprenticeAlarm(ResponseModel):
-    """The data of ``apprentice.alarm``: a version no longer agrees as it has to.
+    """The data of ``apprentice.alarm``: a version or its inputs are not what they were.
 
     Attributes:
         version: its number.
         kind: after an ``alarm`` it answers nobody until it has graduated again; after an
-            ``emergency`` it is not asked any more.
-        sequence: the pair that raised it, by its number among those of the version.
+            ``emergency`` it is not asked any more. With ``coverage`` it goes on to answer what it
+            is sure of, and all of that is checked for a while.
+        sequence: the pair that raised it, by its number among those of the version; with
+            ``coverage``, the last one before.
         mean_agreement: of the last pairs, from 0 to 1.
+        coverage: with ``coverage``, the share of inputs that the version was sure of.
+        least_coverage: the share that it was to be sure of at least.
     """
 
     task_id: str
     task_name: str
     version: int
-    kind: Literal["alarm", "emergency"]
+    kind: Literal["alarm", "emergency", "coverage"]
     sequence: int
     mean_agreement: float | None = None
+    coverage: float | None = None
+    least_coverage: float | None = None
     raised_at: Timestamp

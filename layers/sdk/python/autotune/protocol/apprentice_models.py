@@ -29,7 +29,15 @@ Models of ``vllm``, ``ollama`` and ``llama_cpp`` are registered, not trained her
 trains OpenAI serves, and that is no backend yet.
 """
 
-_WITH_CONFIDENCE: frozenset[ServingBackend] = frozenset({"sagemaker", "linear"})
+GATES_OF: Mapping[ServingBackend, tuple[str, ...]] = {
+    "linear": ("none", "confidence"),
+    "sagemaker": ("none",),
+    "vllm": ("none",),
+    "ollama": ("none",),
+    "llama_cpp": ("none",),
+}
+"""Which gates each backend may have: ``confidence`` where answers say how sure they are."""
+
 _AT_A_URL: frozenset[ServingBackend] = frozenset({"vllm", "ollama", "llama_cpp"})
 
 
@@ -82,8 +90,8 @@ class LocalModel(RequestModel):
         hosting: how SageMaker hosts it; the others are not hosted there.
         timeout_ms: how long its answer is waited for before the paid model is asked.
         idle_minutes: after so many without a call its hosting is scaled to zero.
-        gate: ``confidence`` asks the paid model where the small one is unsure. It needs a backend
-            that says how sure it is.
+        gate: ``confidence`` asks the paid model where a version is less sure than its hold-out
+            says that it has to be. It needs a backend that says how sure it is: ``GATES_OF``.
     """
 
     backend: ServingBackend
@@ -99,10 +107,13 @@ class LocalModel(RequestModel):
             raise ValueError(f"url: needed by {', '.join(sorted(_AT_A_URL))}, and by no other")
         if (self.hosting is not None) != (self.backend == "sagemaker"):
             raise ValueError("hosting: needed by sagemaker, and by no other")
-        if self.gate == "confidence" and self.backend not in _WITH_CONFIDENCE:
-            known = " and ".join(sorted(_WITH_CONFIDENCE))
+        if self.gate not in GATES_OF[self.backend]:
+            table = "; ".join(
+                f"{backend}: {' or '.join(gates)}" for backend, gates in GATES_OF.items()
+            )
             raise ValueError(
-                f"gate: none, because {self.backend} does not say how sure it is; {known} do"
+                f"gate: none, because {self.backend} does not say how sure it is. "
+                f"Possible are: {table}"
             )
         return self
 

@@ -13,6 +13,8 @@ class ApprenticeVersionPair(ResponseModel):
         run_id: of the run that was answered by both.
         score: from 0 to 1.
         is_drawn: whether chance alone chose the run; others are no evidence.
+        is_sure: whether the version was as sure as its gate asks for; behind a gate, others are no
+            evidence either.
         at: when the run was answered.
     """
 
@@ -21,6 +23,7 @@ class ApprenticeVersionPair(ResponseModel):
     run_id: str
     score: float
     is_drawn: bool
+    is_sure: bool = True
     at: Timestamp
 
 

@@ -12,11 +12,12 @@ from autotune.protocol.types import ResponseModel, Timestamp
 ApprenticeStage = Literal["out", "shadow", "canary", "serves"]
 ApprenticeTrend = Literal["improving", "declining", "stable"]
 ApprenticeSamplingReason = Literal[
-    "not_graduated", "stale", "below_coaching", "near_alarm", "decay", "floor"
+    "not_graduated", "stale", "below_coaching", "near_alarm", "coverage", "decay", "floor"
 ]
 ApprenticeAlertKind = Literal[
     "emergency",
     "alarm",
+    "coverage",
     "halted",
     "budget",
     "refused",
@@ -86,6 +87,34 @@ class ApprenticeSampling(ResponseModel):
     reason: ApprenticeSamplingReason
 
 
+class ApprenticeCoverage(ResponseModel):
+    """How many inputs a version behind a gate is sure of. It never decides who answers.
+
+    Attributes:
+        confidence: how sure it has to be, 0 to 1.
+        promised: the share of the hold-out's inputs of which it was.
+        least: the share below which inputs are others than before; lower once an alarm is over.
+        inputs: how many it was asked since its last alarm began or was over.
+        share: of how many of them it was sure; None without any.
+        alarm_level: how much speaks for an alarm, which is raised at ``alarm_at``.
+        alarms: how many there were.
+        alarmed_at: when the last one was.
+        checked_until: so many pairs the version is to have, with all its answers checked, before
+            an alarm is over; None where none is on.
+    """
+
+    confidence: float
+    promised: float
+    least: float
+    inputs: int
+    share: float | None
+    alarm_level: float
+    alarm_at: float
+    alarms: int
+    alarmed_at: Timestamp | None = None
+    checked_until: int | None = None
+
+
 class ApprenticeCanary(ResponseModel):
     """How far a version has come that has graduated, before it serves.
 
@@ -115,7 +144,8 @@ class ApprenticeVersionStanding(ResponseModel):
     Attributes:
         number: of the version.
         stage: ``shadow`` answers nobody, ``canary`` some callers, ``serves`` all that it can.
-        pairs: all that count, also those before its last alarm.
+        pairs: all that count, also those before its last alarm. Behind a gate, which is where
+            ``coverage`` is not None, they are of what callers have: answers that it is sure of.
         graduated_at: the pair at which it graduated, since its last alarm.
         canary: how far it has come since; None but in stage ``canary``.
         alarm_level: how much speaks for an alarm, which is raised at ``alarm_at``.
@@ -137,6 +167,7 @@ class ApprenticeVersionStanding(ResponseModel):
     alarms: int
     alarmed_at: int | None
     emergency_at: int | None
+    coverage: ApprenticeCoverage | None = None
 
 
 class ApprenticeThresholds(ResponseModel):
@@ -153,7 +184,9 @@ class ApprenticeCounts(ResponseModel):
     ``begun`` is ``local``, ``remote``, ``refused``, ``failed`` and ``pending`` together.
 
     Attributes:
-        escalated: the small model was unsure or failed, and the paid one answered.
+        escalated: the small model would have answered but was unsure, and the paid one did.
+        gate_sure: inputs of which the version that was asked was as sure as its gate asks for.
+        gate_unsure: those of which it was not, whoever answered.
         unmonitored: the budget kept the paid model from being asked, and the small one answered.
         checks_done: answers of the small model that the paid one checked.
         checks_skipped: those that the budget had no room for.
@@ -171,6 +204,8 @@ class ApprenticeCounts(ResponseModel):
     failed: int = 0
     pending: int = 0
     escalated: int = 0
+    gate_sure: int = 0
+    gate_unsure: int = 0
     unmonitored: int = 0
     examples: int = 0
     checks_done: int = 0
@@ -324,6 +359,21 @@ class ApprenticeFieldAgreement(ResponseModel):
     mean: float
 
 
+class ApprenticeGateFigures(ResponseModel):
+    """What a gate did in the days of a report.
+
+    Attributes:
+        escalated: the share of answered runs that the paid model answered because the small one
+            was unsure; None without any.
+        coverage: the share of inputs of which the version that was asked was sure; None alike.
+        agreement: mean agreement of local answers that chance chose to check; None alike.
+    """
+
+    escalated: float | None
+    coverage: float | None
+    agreement: float | None
+
+
 class ApprenticeReport(ResponseModel):
     """What became of a task over some days, beside where it stands.
 
@@ -332,6 +382,7 @@ class ApprenticeReport(ResponseModel):
         totals: of all of them.
         fields: by version, where the evaluator is ``structured_match``; the least agreed first.
         savings: of all of them.
+        gate: None where ``local.gate`` is ``none``.
     """
 
     status: ApprenticeStatus
@@ -341,6 +392,7 @@ class ApprenticeReport(ResponseModel):
     totals: ApprenticeCounts
     fields: list[ApprenticeFieldAgreement]
     savings: ApprenticeSavings
+    gate: ApprenticeGateFigures | None = None
 
 
 class ApprenticeReportResponse(ResponseModel):

@@ -37,12 +37,14 @@ class StartApprenticeRun(RequestModel):
 class ApprenticePair(ResponseModel):
     """How far a version of the small model agreed with the paid one, from 0 to 1.
 
-    ``is_drawn`` is whether chance alone chose the run: others are no evidence.
+    ``is_drawn`` is whether chance alone chose the run: others are no evidence. ``is_sure`` is
+    whether the version was as sure as its gate asks for: behind one, others are none either.
     """
 
     version: int
     score: float
     is_drawn: bool
+    is_sure: bool = True
 
 
 class ApprenticeRouting(ResponseModel):
@@ -54,12 +56,14 @@ class ApprenticeRouting(ResponseModel):
         is_drawn: whether chance chose the run for a comparison.
         in_canary: whether chance chose it for a version that is tried on a share.
         local_version: the version of the small model that was asked.
-        local: what came of it.
+        local: what came of it; ``unsure`` where it was less sure than its gate asks for.
+        local_confidence: how sure it was, 0 to 1; None where its backend does not say.
         shadow_version: one that was asked beside it, and answers nobody.
         shadow: what came of that.
+        shadow_confidence: the same of that one.
         request_ids: of the ledger, one for each time that the paid model was asked.
-        escalated: the small model was unsure, and the paid one answered.
-        unmonitored: the budget had no room, and the small model answered unchecked.
+        escalated: the small model would have answered but was unsure, and the paid one did.
+        unmonitored: the budget had no room, and the small model answered unchecked, sure or not.
         check: whether the answer is still to be checked.
         pairs: what was learned.
         additional_request_ids: of the ledger: other models that were asked the same afterwards.
@@ -73,8 +77,10 @@ class ApprenticeRouting(ResponseModel):
     in_canary: bool = False
     local_version: int | None = None
     local: ApprenticeOutcome | None = None
+    local_confidence: float | None = None
     shadow_version: int | None = None
     shadow: ApprenticeOutcome | None = None
+    shadow_confidence: float | None = None
     request_ids: list[str] = []
     escalated: bool = False
     unmonitored: bool = False

@@ -148,6 +148,28 @@ class ApprenticeTrainingComparison(ResponseModel):
     groups_for_power: int | None = None
 
 
+class ApprenticeTrainingGate(ResponseModel):
+    """From which confidence on the model's answers are shown to agree as they have to.
+
+    With ``local.gate`` ``confidence`` only those go to callers. It is known without, too.
+
+    Attributes:
+        confidence: 0 to 1.
+        coverage: the share of inputs that it is as sure of.
+        least_coverage: the share below which an alarm is due once callers ask.
+        agreement: mean agreement of those.
+        groups: how many of the hold-out's they are.
+        p_value: how probable that would be at most, were their true agreement at ``threshold``.
+    """
+
+    confidence: float
+    coverage: float
+    least_coverage: float
+    agreement: float
+    groups: int
+    p_value: float
+
+
 class ApprenticeTrainingTest(ResponseModel):
     """What the hold-out says.
 
@@ -165,6 +187,10 @@ class ApprenticeTrainingTest(ResponseModel):
         valid: share of outputs that the schema admits.
         slow_ms: 95 % of its answers took at most so long, in milliseconds.
         comparison: with the version that served; None where none did.
+        is_gated: whether ``local.gate`` was ``confidence``. Then ``gate`` decides, and ``mean``,
+            ``bound`` and ``evidence``, which are of all answers, do not.
+        gate: None where no confidence is shown to suffice, or the model does not say how sure it
+            is.
     """
 
     attempt: int
@@ -179,6 +205,8 @@ class ApprenticeTrainingTest(ResponseModel):
     valid: float
     slow_ms: int
     comparison: ApprenticeTrainingComparison | None = None
+    is_gated: bool = False
+    gate: ApprenticeTrainingGate | None = None
 
 
 class ApprenticeTraining(ResponseModel):

@@ -30,6 +30,20 @@ class RegisterApprenticeVersion(RequestModel):
     ]
 
 
+class ApprenticeVersionGate(ResponseModel):
+    """From which confidence on a version answers callers, where ``local.gate`` is ``confidence``.
+
+    Attributes:
+        confidence: 0 to 1.
+        coverage: the share of the hold-out's inputs that it was as sure of.
+        least_coverage: the share below which an alarm is due, at first.
+    """
+
+    confidence: float
+    coverage: float
+    least_coverage: float
+
+
 class ApprenticeVersion(ResponseModel):
     """A version of a task's small model.
 
@@ -39,6 +53,8 @@ class ApprenticeVersion(ResponseModel):
         is_of_present_definition: whether that is the task's present one; others ask it nothing.
         digest: of what was served under that name when it was registered: of another one, no answer
             counts. None where SageMaker serves it, where each version has a name of its own.
+        gate: None where its backend does not say how sure it is, or no confidence was shown to
+            suffice: then a gate lets all of its answers through.
         canary_at: the pair after which it passed its canary; None before.
     """
 
@@ -48,6 +64,7 @@ class ApprenticeVersion(ResponseModel):
     backend: ServingBackend
     model: str
     digest: str | None = None
+    gate: ApprenticeVersionGate | None = None
     state: ApprenticeVersionState
     canary_at: int | None = None
     promoted_at: Timestamp | None = None

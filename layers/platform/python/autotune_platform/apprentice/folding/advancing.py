@@ -6,6 +6,7 @@ from typing import Literal
 
 from autotune_platform.apprentice.agreement import lower_bound, thousandths
 from autotune_platform.apprentice.canary import Canary
+from autotune_platform.apprentice.coverage import Coverage, CoverageRules
 from autotune_platform.apprentice.evidence import Evidence, Rules
 from autotune_platform.apprentice.folding.models import StoredEvidence, scores_json, window_json
 from autotune_platform.apprentice.pairs import Pair
@@ -20,6 +21,23 @@ class Raised:
 
     kind: AlarmKind
     pair: Pair
+
+
+@dataclass(frozen=True)
+class Fallen:
+    """An alarm of coverage: a version is sure of fewer inputs than it was.
+
+    Attributes:
+        sequence: the version's last pair before.
+        at: when, Unix seconds.
+        share: the share of inputs of which it was sure.
+        least: the share that was watched.
+    """
+
+    sequence: int
+    at: float
+    share: float
+    least: float
 
 
 MoveKind = Literal["began", "advanced", "rolled_back"]
@@ -48,9 +66,11 @@ class Advance:
 
     Attributes:
         evidence: after the pairs so far.
-        tail: the last drawn pairs, of which the window has a say.
+        tail: the last pairs that count, of which the window has a say.
         scores: how often each score came since the last alarm, by its thousandths.
+        coverage: how many inputs the version is sure of; None where nobody watches that.
         raised: alarms of a version that had graduated, and emergencies.
+        fallen: alarms of coverage of a version that had graduated.
         moved: what became of its canary, or would if it were in one.
     """
 
@@ -59,7 +79,9 @@ class Advance:
     evidence: Evidence = field(default_factory=Evidence)
     tail: list[Pair] = field(default_factory=list)
     scores: dict[int, int] = field(default_factory=dict)
+    coverage: Coverage | None = None
     raised: list[Raised] = field(default_factory=list)
+    fallen: list[Fallen] = field(default_factory=list)
     moved: list[Moved] = field(default_factory=list)
 
     def add(self, pair: Pair) -> None:
@@ -70,7 +92,7 @@ class Advance:
         """
         before = self.evidence
         self.evidence = before.fold(pair, self.rules)
-        if pair.is_drawn:
+        if pair.counts(is_gated=self.rules.is_gated):
             self.tail.append(pair)
             self._count(before, pair)
         if self.evidence.alarmed_at != before.alarmed_at and before.graduated_at is not None:
@@ -93,6 +115,16 @@ class Advance:
             return
         assert of.graduated_at is not None, "it has graduated, or had"
         self.moved.append(Moved(kind, of.graduated_at, of.canary, pair.sequence, pair.at))
+
+    def see(self, *, is_sure: bool, at: float, rules: CoverageRules) -> None:
+        """Count one more input that the version was asked, and was sure of or not."""
+        if self.coverage is None:
+            return
+        before, evidence = self.coverage, self.evidence
+        self.coverage = before.fold(is_sure=is_sure, pairs=evidence.pairs, at=at, rules=rules)
+        if self.coverage.alarms != before.alarms and evidence.graduated_at is not None:
+            share = (before.sure + is_sure) / (before.inputs + 1)
+            self.fallen.append(Fallen(evidence.sequence, at, share, before.least))
 
     def _count(self, before: Evidence, pair: Pair) -> None:
         """Count a score where the evidence has it, too."""
@@ -141,6 +173,9 @@ def written(
             "state": advance.evidence.to_json(advance.rules),
             "window": window_json(shown),
             "scores": scores_json(advance.scores),
+            "coverage": (
+                before.coverage if advance.coverage is None else advance.coverage.to_json()
+            ),
             "stale_at": stale_at(tail, advance.window),
         }
     )

@@ -7,7 +7,11 @@ it says nothing, so nobody is told of anything that follows from it, and no vers
 
 from autotune_platform.apprentice.evidence import Evidence, Rules, UnusableEvidenceError
 from autotune_platform.apprentice.folding.advancing import Advance, rebuilt, written
-from autotune_platform.apprentice.folding.events import alarm_raised, model_promoted
+from autotune_platform.apprentice.folding.events import (
+    alarm_raised,
+    coverage_fallen,
+    model_promoted,
+)
 from autotune_platform.apprentice.folding.known_tasks import KnownTask, KnownTasks
 from autotune_platform.apprentice.folding.models import StoredEvidence
 from autotune_platform.apprentice.folding.promoting import what_follows
@@ -40,6 +44,11 @@ class EvidenceCache:
 
     def advance(self, known: KnownTask, before: StoredEvidence) -> Advance:
         """Return where a version stands before its next pair, by the rules of its evidence."""
+        advance = self._pairs(known, before)
+        advance.coverage = before.coverage_behind(known.gate(before.version))
+        return advance
+
+    def _pairs(self, known: KnownTask, before: StoredEvidence) -> Advance:
         number = before.version
         if before.sequence == 0:
             return Advance(known.rules(number), known.window)
@@ -72,6 +81,7 @@ class EvidenceCache:
         after = written(before, advance, configuration_version=task.version)
         alarms = [one for one in advance.raised if one.kind == "alarm"]
         events = [alarm_raised(task, after, one) for one in advance.raised]
+        events += [coverage_fallen(task, after, one) for one in advance.fallen]
         version = known.versions[before.version]
         follows = what_follows(
             task,

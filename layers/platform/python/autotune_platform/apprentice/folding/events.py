@@ -11,23 +11,47 @@ from autotune.protocol.ids import derived_id
 from autotune_platform.apprentice.canary import Shares
 from autotune_platform.apprentice.configuration.models import ApprenticeTask
 from autotune_platform.apprentice.evidence import Evidence
-from autotune_platform.apprentice.folding.advancing import Moved, Raised
+from autotune_platform.apprentice.folding.advancing import Fallen, Moved, Raised
 from autotune_platform.apprentice.folding.models import StoredEvidence
 from autotune_platform.webhooks.models import Event
 
 
 def alarm_raised(task: ApprenticeTask, after: StoredEvidence, raised: Raised) -> Event:
     """Return the event ``apprentice.alarm`` of an alarm or an emergency."""
-    data = ApprenticeAlarm(
-        task_id=task.id,
-        task_name=task.name,
-        version=after.version,
-        kind=raised.kind,
-        sequence=raised.pair.sequence,
-        mean_agreement=after.figures(raised.pair.at).mean,
-        raised_at=datetime.fromtimestamp(raised.pair.at, UTC),
+    return _alarm(
+        task,
+        ApprenticeAlarm(
+            task_id=task.id,
+            task_name=task.name,
+            version=after.version,
+            kind=raised.kind,
+            sequence=raised.pair.sequence,
+            mean_agreement=after.figures(raised.pair.at).mean,
+            raised_at=datetime.fromtimestamp(raised.pair.at, UTC),
+        ),
     )
-    place = (task.id, str(after.version), raised.kind, str(raised.pair.sequence))
+
+
+def coverage_fallen(task: ApprenticeTask, after: StoredEvidence, fallen: Fallen) -> Event:
+    """Return the event ``apprentice.alarm`` of a version that is sure of fewer inputs."""
+    return _alarm(
+        task,
+        ApprenticeAlarm(
+            task_id=task.id,
+            task_name=task.name,
+            version=after.version,
+            kind="coverage",
+            sequence=fallen.sequence,
+            mean_agreement=after.figures(fallen.at).mean,
+            coverage=fallen.share,
+            least_coverage=fallen.least,
+            raised_at=datetime.fromtimestamp(fallen.at, UTC),
+        ),
+    )
+
+
+def _alarm(task: ApprenticeTask, data: ApprenticeAlarm) -> Event:
+    place = (task.id, str(data.version), data.kind, str(data.sequence))
     return Event(
         id=derived_id("evt", "apprentice.alarm", *place),
         type="apprentice.alarm",

@@ -7,11 +7,18 @@ from typing import Any
 from autotune_platform.apprentice.canary import Shares
 from autotune_platform.apprentice.configuration.models import ApprenticeTask
 from autotune_platform.apprentice.configuration.repository import TaskRepository
+from autotune_platform.apprentice.coverage import CoverageRules
 from autotune_platform.apprentice.evidence import Rules
 from autotune_platform.apprentice.folding.repository import EvidenceRepository
-from autotune_platform.apprentice.folding.settings import canary_of, rules_of, window_of
+from autotune_platform.apprentice.folding.settings import (
+    canary_of,
+    coverage_of,
+    is_gated,
+    rules_of,
+    window_of,
+)
 from autotune_platform.apprentice.folding.versions import attempts, versions_in
-from autotune_platform.apprentice.versions.models import ModelVersion
+from autotune_platform.apprentice.versions.models import ModelVersion, VersionGate
 from autotune_platform.apprentice.window import WindowSettings
 
 _REMEMBERED = 100
@@ -28,6 +35,16 @@ class KnownTask:
     def rules(self, version: int) -> Rules:
         """Return by what a version is judged."""
         return rules_of(self.document, attempt=attempts(self.versions.values())[version])
+
+    def gate(self, version: int) -> VersionGate | None:
+        """Return the gate that a version's answers have to pass; None where there is none."""
+        known = self.versions.get(version)
+        return None if known is None or not is_gated(self.document) else known.gate
+
+    @property
+    def coverage(self) -> CoverageRules:
+        """By what it is watched how many inputs versions are sure of."""
+        return coverage_of(self.document)
 
     @property
     def canary(self) -> Shares:

@@ -5,7 +5,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from autotune_platform.apprentice.coverage import Coverage
 from autotune_platform.apprentice.evidence import Evidence, Rules
+from autotune_platform.apprentice.versions.models import VersionGate
 from autotune_platform.apprentice.window import WindowFigures
 from autotune_platform.runtime.frozen_model import FrozenModel
 
@@ -20,6 +22,7 @@ class StoredEvidence(FrozenModel):
         state: the evidence, with its rules, as JSON.
         window: figures of the last pairs, as JSON.
         scores: how often each score came since the last alarm, by its thousandths, as JSON.
+        coverage: how many inputs it is sure of, as JSON; empty where its gate was never asked.
         stale_at: until when twenty pairs are young enough, Unix seconds; 0 where they never were.
         told_alarm: the pair of the last alarm that was published; 0 before.
         told_emergency: whether an emergency was.
@@ -37,6 +40,7 @@ class StoredEvidence(FrozenModel):
     state: str
     window: str
     scores: str = "{}"
+    coverage: str = ""
     stale_at: float = 0.0
     told_alarm: int = 0
     told_emergency: bool = False
@@ -54,6 +58,14 @@ class StoredEvidence(FrozenModel):
     def score_counts(self) -> dict[int, int]:
         """How often each score came since the last alarm, by its thousandths."""
         return scores_of(self.scores)
+
+    def coverage_behind(self, gate: VersionGate | None) -> Coverage | None:
+        """Return how many inputs the version is sure of; None where it has no gate."""
+        if gate is None:
+            return None
+        if not self.coverage:
+            return Coverage(gate.least_coverage)
+        return Coverage.from_json(self.coverage)
 
     def figures(self, now: float) -> WindowFigures:
         """Return the window's figures at a time: as of its last pair, but for its being stale."""
@@ -86,6 +98,7 @@ class StoredPair(FrozenModel):
     run_id: str
     score: float
     is_drawn: bool
+    is_sure: bool = True
     in_canary: bool = False
     at: float
 
@@ -110,6 +123,8 @@ class DayCounts:
 
     Attributes:
         begun: all of them.
+        gate_sure: inputs of which the version that was asked was as sure as its gate asks for.
+        gate_unsure: those of which it was not.
         examples: answers of the paid model that are examples of their definition.
         cost_answers: what the paid model's answers cost their callers.
         cost_checks: what checks of local answers cost, and what taught a version in shadow.
@@ -125,6 +140,8 @@ class DayCounts:
     refused: int = 0
     failed: int = 0
     escalated: int = 0
+    gate_sure: int = 0
+    gate_unsure: int = 0
     unmonitored: int = 0
     examples: int = 0
     checks_done: int = 0

@@ -166,6 +166,7 @@ class EvidenceRepository:
                 "score": pair.score,
                 "is_drawn": pair.is_drawn,
                 "at": pair.at,
+                **({} if pair.is_sure else {"is_sure": False}),
                 **({"in_canary": True} if pair.in_canary else {}),
             },
             only_if={"sequence": None},
@@ -374,6 +375,8 @@ def counted_of(entry: Mapping[str, Any]) -> dict[str, Any]:
         "cost_nano_usd": entry["cost_counted"],
         "additional_cost": entry.get("additional_counted", 0),
         "unmonitored": entry.get("unmonitored", False),
+        "local": entry.get("local"),
+        "shadow": entry.get("shadow"),
     }
 
 
@@ -395,5 +398,6 @@ def _pair(item: Mapping[str, object]) -> Pair:
         score=item["score"],  # type: ignore[arg-type]
         is_drawn=item["is_drawn"],  # type: ignore[arg-type]
         at=item["at"],  # type: ignore[arg-type]
+        is_sure=item.get("is_sure", True),  # type: ignore[arg-type]
         in_canary=item.get("in_canary", False),  # type: ignore[arg-type]
     )

@@ -9,6 +9,7 @@ twice, and whoever is killed leaves all of it to be done, or nothing.
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from autotune_platform.apprentice.examples.models import Example, Selection, example_of
 from autotune_platform.apprentice.examples.repository import ExampleRepository
@@ -25,15 +26,17 @@ from autotune_platform.apprentice.folding.repository import (
 from autotune_platform.apprentice.folding.tails import Tails
 from autotune_platform.apprentice.folding.tallies import (
     CHECKS_ENDED,
+    Counted,
     additional_cost,
     entry_of,
     is_new_example,
     new_pairs,
     of_run,
+    sightings,
 )
 from autotune_platform.apprentice.pairs import Pair
 from autotune_platform.apprentice.routing import Remote
-from autotune_platform.apprentice.runs.models import Run
+from autotune_platform.apprentice.runs.models import Run, RunPair
 from autotune_platform.apprentice.savings import Costs
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import UnavailableError
@@ -87,7 +90,7 @@ class RunFolding:
             raise failed
 
     def _count(self, organization_id: str, name: str, task_id: str, runs: Sequence[Run]) -> None:
-        wanted = {pair.version for run in runs for pair in run.pairs}
+        wanted = {version for run in runs for version in _versions(run)}
         examples = {run.id: example_of(run) for run in runs if run.remote is Remote.ANSWERED}
         for _ in BUSY.attempts(_ATTEMPTS):
             known = self.tasks.get(organization_id, name, task_id, versions=wanted)
@@ -114,17 +117,17 @@ class RunFolding:
         examples: dict[str, Costs] = defaultdict(Costs)
         stored: dict[str, Counter[Selection]] = defaultdict(Counter)
         writes: list[Addition | Check] = [self.repository.kept(known.task)]
-        news: list[tuple[Run, Sequence[int]]] = []
+        news: list[_News] = []
         for run in runs:
             entry = entries.get(run.id, {})
             counted = counted_of(entry)
-            days[run.day] += of_run(run, counted)
+            days[run.day] += of_run(run, counted) + _gated(known, run, counted)
             if is_new_example(run, counted):
                 examples[run.definition_hash] += Costs.of(run.cost_nano_usd)
                 stored[run.definition_hash][made[run.id].selection] += 1
                 writes.append(self.examples.addition(made[run.id]))
             writes.append(self.repository.entry(run, before=entry, counted=entry_of(run, counted)))
-            news.append((run, [len(run.pairs) - len(new_pairs(run, counted)), len(run.pairs)]))
+            news.append(_News(run, new_pairs(run, counted), sightings(run, counted)))
         folded, advances = self._fold(known, news)
         for day, tally in days.items():
             bounds = {
@@ -149,21 +152,28 @@ class RunFolding:
         return True
 
     def _fold(
-        self, known: KnownTask, news: Sequence[tuple[Run, Sequence[int]]]
+        self, known: KnownTask, news: Sequence["_News"]
     ) -> tuple[list[Addition | Check], dict[int, tuple[StoredEvidence, Advance]]]:
         """Return what stores the pairs of runs, and the evidence before and after them."""
         versions = {
-            pair.version
-            for run, (first, last) in news
-            for pair in run.pairs[first:last]
-            if pair.version in known.versions
+            version
+            for one in news
+            for version in (
+                *(pair.version for pair in one.pairs if pair.version in known.versions),
+                *(version for version, _ in one.seen if known.gate(version) is not None),
+            )
         }
         stored = self.repository.find(known.task.id, versions)
         before = {number: stored.get(number) or _nothing(known, number) for number in versions}
         advances = {number: self.cache.advance(known, before[number]) for number in versions}
         writes: list[Addition | Check] = []
-        for run, (first, last) in news:
-            for one in run.pairs[first:last]:
+        for run, pairs, seen in news:
+            at = (run.ended_at or run.created_at).timestamp()
+            for version, confidence in seen:
+                if version in advances:
+                    is_sure = known.versions[version].is_sure(confidence)
+                    advances[version].see(is_sure=is_sure, at=at, rules=known.coverage)
+            for one in pairs:
                 advance = advances.get(one.version)
                 if advance is None:
                     continue
@@ -171,7 +181,8 @@ class RunFolding:
                     sequence=advance.evidence.sequence + 1,
                     score=one.score,
                     is_drawn=one.is_drawn,
-                    at=(run.ended_at or run.created_at).timestamp(),
+                    at=at,
+                    is_sure=one.is_sure,
                     in_canary=run.in_canary and one.version == run.local_version,
                 )
                 advance.add(pair)
@@ -179,6 +190,33 @@ class RunFolding:
         for number, advance in advances.items():
             writes += self.cache.writes(known, before[number], advance)
         return writes, {number: (before[number], one) for number, one in advances.items()}
+
+
+class _News(NamedTuple):
+    """What is to be folded of a run: its new pairs, and versions with how sure they were."""
+
+    run: Run
+    pairs: Sequence[RunPair]
+    seen: Sequence[tuple[int, float | None]]
+
+
+def _gated(known: KnownTask, run: Run, counted: Counted) -> Counter[str]:
+    """Return whether the version that may answer a run was sure of it, behind a gate."""
+    tally: Counter[str] = Counter()
+    for version, confidence in sightings(run, counted):
+        if version == run.local_version and known.gate(version) is not None:
+            is_sure = known.versions[version].is_sure(confidence)
+            tally["gate_sure" if is_sure else "gate_unsure"] += 1
+    return tally
+
+
+def _versions(run: Run) -> set[int]:
+    """Return versions whose evidence a run may add to."""
+    asked = ((run.local_version, run.local_confidence), (run.shadow_version, run.shadow_confidence))
+    said = {
+        version for version, confidence in asked if version is not None and confidence is not None
+    }
+    return {pair.version for pair in run.pairs} | said
 
 
 def _latest_day(days: Mapping[str, Counter[str]], version: int) -> str | None:
@@ -234,7 +272,7 @@ def _portions(runs: Sequence[Run]) -> Iterator[list[Run]]:
         parts: set[str | int] = {
             run.day,
             run.definition_hash,
-            *(pair.version for pair in run.pairs),
+            *_versions(run),
         }
         versions = sum(isinstance(one, int) for one in shared | parts)
         is_full = writes + own + len(shared | parts) > MOST_WRITES or versions > MOST_VERSIONS

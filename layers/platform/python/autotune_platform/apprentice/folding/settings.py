@@ -5,6 +5,7 @@ from typing import Any
 
 from autotune.protocol.apprentice_tasks import seconds_of
 from autotune_platform.apprentice.canary import Shares
+from autotune_platform.apprentice.coverage import CoverageRules
 from autotune_platform.apprentice.evidence import Rules
 from autotune_platform.apprentice.sampling import SamplingSettings, Step
 from autotune_platform.apprentice.window import WindowSettings
@@ -25,6 +26,7 @@ def rules_of(document: Mapping[str, Any], *, attempt: int) -> Rules:
         alpha=confidence["alpha"],
         false_alarm_pairs=confidence["falseAlarmPairs"],
         attempt=attempt,
+        is_gated=is_gated(document),
     )
 
 
@@ -35,6 +37,26 @@ def window_of(document: Mapping[str, Any]) -> WindowSettings:
         size=confidence["windowSize"],
         sensitivity=confidence["trendSensitivity"],
         max_age_seconds=seconds_of(confidence["maxWindowAge"]),
+        is_gated=is_gated(document),
+    )
+
+
+def is_gated(document: Mapping[str, Any]) -> bool:
+    """Return whether a configuration lets only answers through that a version is sure of."""
+    gate: str = document["local"]["gate"]
+    return gate == "confidence"
+
+
+def coverage_of(document: Mapping[str, Any]) -> CoverageRules:
+    """Return by what a configuration has it watched how many those are.
+
+    Each input says so, and of a version that is trusted only ``minFloor`` are pairs. So that a
+    false alarm is as seldom in time as one of pairs, it takes as many times more to raise one.
+    """
+    confidence = document["confidence"]
+    return CoverageRules(
+        level=confidence["falseAlarmPairs"] / document["sampling"]["minFloor"],
+        settling_pairs=confidence["windowSize"],
     )
 
 

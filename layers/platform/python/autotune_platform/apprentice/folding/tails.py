@@ -27,23 +27,27 @@ class Tails:
 
     def __init__(self, repository: EvidenceRepository) -> None:
         self._repository = repository
-        self._tails: OrderedDict[tuple[str, int], _Tail] = OrderedDict()
+        self._tails: OrderedDict[tuple[str, int, bool], _Tail] = OrderedDict()
 
     def get(
         self, task_id: str, version: int, *, through: int, window: WindowSettings
     ) -> list[Pair]:
-        """Return the last drawn pairs up to a sequence number, in their order.
+        """Return the last pairs that count up to a sequence number, in their order.
 
         Pairs that are too old for the window may be missing.
         """
-        known = self._tails.get((task_id, version))
+        known = self._tails.get((task_id, version, window.is_gated))
         if known is None or known.sequence > through or known.needed < window.pairs_needed:
             pairs = self._read(task_id, version, through, window)
         elif known.sequence == through:
             pairs = list(known.pairs)
         else:
             newer = self._repository.pairs(task_id, version, after=known.sequence)
-            drawn = [one for one in newer if one.is_drawn and one.sequence <= through]
+            drawn = [
+                one
+                for one in newer
+                if one.counts(is_gated=window.is_gated) and one.sequence <= through
+            ]
             pairs = [*known.pairs, *drawn]
         self.keep(task_id, version, through=through, pairs=pairs, window=window)
         return pairs[-window.pairs_needed :]
@@ -57,10 +61,10 @@ class Tails:
         pairs: Sequence[Pair],
         window: WindowSettings,
     ) -> None:
-        """Remember the last drawn pairs up to a sequence number, all of which are stored."""
-        needed = window.pairs_needed
-        self._tails[task_id, version] = _Tail(through, needed, tuple(pairs[-needed:]))
-        self._tails.move_to_end((task_id, version))
+        """Remember the last pairs that count up to a sequence number, all of which are stored."""
+        needed, key = window.pairs_needed, (task_id, version, window.is_gated)
+        self._tails[key] = _Tail(through, needed, tuple(pairs[-needed:]))
+        self._tails.move_to_end(key)
         while len(self._tails) > _REMEMBERED:
             self._tails.popitem(last=False)
 
@@ -70,7 +74,7 @@ class Tails:
         found: list[Pair] = []
         latest = 0.0
         for page in self._repository.latest_pairs(task_id, version, through=through):
-            drawn = [pair for pair in page if pair.is_drawn]
+            drawn = [pair for pair in page if pair.counts(is_gated=window.is_gated)]
             found += drawn
             latest = max([latest, *(pair.at for pair in page)])
             is_old = all(latest - pair.at > window.max_age_seconds for pair in page)

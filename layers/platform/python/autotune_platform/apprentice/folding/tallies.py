@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
-from autotune_platform.apprentice.routing import Model, Remote
+from autotune_platform.apprentice.routing import Local, Model, Remote
 from autotune_platform.apprentice.runs.models import Run, RunPair
 
 BEGUN: Final = "begun"
@@ -38,8 +38,14 @@ def of_run(run: Run, counted: Counted) -> Counter[str]:
     tally["unmonitored"] += run.unmonitored and not counted.get("unmonitored", False)
     if run.check in CHECKS_ENDED and counted.get("check") not in CHECKS_ENDED:
         tally[f"checks_{run.check}"] += 1
+    held_back = {
+        version
+        for version, outcome in ((run.local_version, run.local), (run.shadow_version, run.shadow))
+        if outcome is Local.UNSURE
+    }
     for pair in new_pairs(run, counted):
-        if pair.is_drawn:
+        # What its gate held back no caller has.
+        if pair.is_drawn and pair.version not in held_back:
             tally[f"pairs#{pair.version}"] += 1
             tally[f"agreement#{pair.version}"] += round(pair.score * AGREEMENT_UNITS)
             tally.update(f"missed#{pair.version}#{place}" for place in pair.missed)
@@ -47,6 +53,21 @@ def of_run(run: Run, counted: Counted) -> Counter[str]:
     tally[f"cost_{_cost_of(run)}"] += run.cost_nano_usd - counted.get("cost_nano_usd", 0)
     tally["cost_additional"] += additional_cost(run, counted) - counted.get("additional_cost", 0)
     return tally
+
+
+def sightings(run: Run, counted: Counted) -> list[tuple[int, float | None]]:
+    """Return versions that answered a run, with how sure they were, if that was not counted."""
+    asked = (
+        ("local", run.local, run.local_version, run.local_confidence),
+        ("shadow", run.shadow, run.shadow_version, run.shadow_confidence),
+    )
+    return [
+        (version, confidence)
+        for name, outcome, version, confidence in asked
+        if version is not None
+        and outcome in (Local.ANSWERED, Local.UNSURE)
+        and counted.get(name) is None
+    ]
 
 
 def new_pairs(run: Run, counted: Counted) -> list[RunPair]:

@@ -17,6 +17,7 @@ def alerts(task: KnownTask, spend: TaskSpend, today: DayCounts) -> list[wire.App
     """Return alerts, the gravest first."""
     return [
         *_of_versions(task),
+        *_of_coverage(task),
         *_of_halt(spend),
         *(_of_budget(use) for use in spend.uses if _is_near(use)),
         *_of_runs(today),
@@ -34,6 +35,24 @@ def _of_versions(task: KnownTask) -> Iterator[wire.ApprenticeAlert]:
         elif _was_demoted(one):
             said = f"agreement fell below {one.rules.coaching} at pair {evidence.alarmed_at}"
             yield _alert("alarm", number, f"version {number} has to graduate again: {said}")
+
+
+def _of_coverage(task: KnownTask) -> Iterator[wire.ApprenticeAlert]:
+    """Yield that callers ask other things than they did: of versions that answer any of them."""
+    for number, one in task.versions.items():
+        seen, gate = one.known.coverage, one.known.known.gate
+        if seen is None or gate is None or not seen.alarms:
+            continue
+        if one.stage not in (Stage.CANARY, Stage.SERVES):
+            continue
+        was = f"version {number} is sure of fewer inputs than the {gate.coverage:.0%} it was to be"
+        if seen.settles_at is None:
+            said = "what it answers was seen to agree since; a new training may know them"
+        else:
+            pairs = max(1, seen.settles_at - one.evidence.pairs)
+            said = f"all that it answers is checked for {pairs} more pairs"
+        share = "" if seen.share is None else f", now {seen.share:.0%}"
+        yield _alert("coverage", number, f"{was}{share}: {said}")
 
 
 def _was_demoted(one: VersionFigures) -> bool:

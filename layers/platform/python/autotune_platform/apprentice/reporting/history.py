@@ -37,6 +37,8 @@ def counts_on_wire(counts: DayCounts) -> wire.ApprenticeCounts:
         failed=counts.failed,
         pending=counts.pending,
         escalated=counts.escalated,
+        gate_sure=counts.gate_sure,
+        gate_unsure=counts.gate_unsure,
         unmonitored=counts.unmonitored,
         examples=counts.examples,
         checks_done=counts.checks_done,
@@ -80,6 +82,22 @@ def fields_on_wire(
                 )
             )
     return sorted(found, key=lambda one: (-one.version, one.mean))
+
+
+def gate_on_wire(days: Sequence[DayCounts]) -> wire.ApprenticeGateFigures:
+    """Return what a gate did in some days."""
+    counts = total(days)
+    versions = [one for day in days for one in day.versions.values()]
+    agreement = sum(one.agreement for one in versions) / AGREEMENT_UNITS
+    return wire.ApprenticeGateFigures(
+        escalated=_share(counts.escalated, counts.local + counts.remote),
+        coverage=_share(counts.gate_sure, counts.gate_sure + counts.gate_unsure),
+        agreement=_share(agreement, sum(one.pairs for one in versions)),
+    )
+
+
+def _share(part: float, of: int) -> float | None:
+    return part / of if of else None
 
 
 def savings_on_wire(days: Sequence[DayCounts], paid: Costs) -> wire.ApprenticeSavings:

@@ -8,11 +8,13 @@ from autotune_platform.apprentice.configuration.service import TaskConfiguration
 from autotune_platform.apprentice.configuration.wire import spend_on_wire
 from autotune_platform.apprentice.folding.models import DayCounts
 from autotune_platform.apprentice.folding.repository import EvidenceRepository
+from autotune_platform.apprentice.folding.settings import is_gated
 from autotune_platform.apprentice.reporting.alerts import alerts
 from autotune_platform.apprentice.reporting.history import (
     counts_on_wire,
     day_on_wire,
     fields_on_wire,
+    gate_on_wire,
     savings_on_wire,
     total,
 )
@@ -67,6 +69,7 @@ class TaskReports:
                 own, task.versions, task.document["evaluator"].get("matchFields") or []
             ),
             savings=savings_on_wire(own, task.paid),
+            gate=gate_on_wire(own) if is_gated(task.document) else None,
         )
 
     def estimate(self, caller: Caller, name: str) -> wire.ApprenticeEstimate:
@@ -99,7 +102,7 @@ class TaskReports:
             examples_needed=task.examples_needed,
             next_training=self._next_training(task),
             thresholds=thresholds(task),
-            versions=[version_standing(one, task.canaries) for one in task.versions.values()],
+            versions=[version_standing(task, one) for one in task.versions.values()],
             spend=spend_on_wire(spend),
             today=counts_on_wire(today),
             savings=savings_on_wire(days, task.paid),

@@ -7,6 +7,7 @@ from autotune.protocol import apprentice_reports as wire
 from autotune_platform.apprentice.agreement import lower_bound, mean
 from autotune_platform.apprentice.canary import STEP_PAIRS, Shares
 from autotune_platform.apprentice.evidence import Evidence
+from autotune_platform.apprentice.folding.settings import coverage_of
 from autotune_platform.apprentice.phases import Stage
 from autotune_platform.apprentice.reporting.known import KnownTask, VersionFigures
 
@@ -14,8 +15,10 @@ _MOST_EVIDENCE = 1e12
 """What speaks for a version may be more than a float holds; nobody needs more than this."""
 
 
-def version_standing(one: VersionFigures, canaries: Shares) -> wire.ApprenticeVersionStanding:
-    """Return where a version stands."""
+def version_standing(task: KnownTask, one: VersionFigures) -> wire.ApprenticeVersionStanding:
+    """Return where a version of a task stands."""
+    alarm_at = coverage_of(task.document).level
+    canaries = task.canaries
     window, evidence, sampling = one.window, one.evidence, one.sampling
     return wire.ApprenticeVersionStanding(
         number=one.number,
@@ -40,6 +43,27 @@ def version_standing(one: VersionFigures, canaries: Shares) -> wire.ApprenticeVe
         alarms=evidence.alarms,
         alarmed_at=evidence.alarmed_at,
         emergency_at=evidence.emergency_at,
+        coverage=coverage(one, alarm_at),
+    )
+
+
+def coverage(one: VersionFigures, alarm_at: float) -> wire.ApprenticeCoverage | None:
+    """Return how many inputs a version is sure of; None where it has no gate."""
+    gate, seen = one.known.known.gate, one.known.coverage
+    if gate is None or seen is None:
+        return None
+    alarmed_at = seen.alarmed_at
+    return wire.ApprenticeCoverage(
+        confidence=gate.confidence,
+        promised=gate.coverage,
+        least=seen.least,
+        inputs=seen.inputs,
+        share=seen.share,
+        alarm_level=seen.level,
+        alarm_at=alarm_at,
+        alarms=seen.alarms,
+        alarmed_at=None if alarmed_at is None else datetime.fromtimestamp(alarmed_at, UTC),
+        checked_until=seen.settles_at,
     )
 
 

@@ -5,12 +5,14 @@ from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from typing import Any
 
+from autotune_platform.apprentice.folding.settings import is_gated
 from autotune_platform.apprentice.local.contract import LocalAnswer, LocalClients, Unavailable
 from autotune_platform.apprentice.routing import Local
 from autotune_platform.apprentice.runs.models import Run
 from autotune_platform.apprentice.runs.outputs import fits_an_item, read_output
 from autotune_platform.apprentice.runs.prompting import local_question
 from autotune_platform.apprentice.standing import Standing
+from autotune_platform.apprentice.versions.models import ModelVersion
 from autotune_platform.runtime.parts import part
 
 _GONE = "no_version"
@@ -24,11 +26,13 @@ class LocalOutcome:
         outcome: see ``routing.Local``.
         text: its answer; None where there is none, or it is too long to be stored.
         fault: why there is none.
+        confidence: how sure it was, 0 to 1; None where its backend does not say.
     """
 
     outcome: Local
     text: str | None = None
     fault: str | None = None
+    confidence: float | None = None
 
 
 @part
@@ -51,16 +55,18 @@ class LocalAsking:
     def _ask(
         self, run: Run, document: Mapping[str, Any], standing: Standing, version: int | None
     ) -> LocalOutcome:
-        served = None if version is None else standing.served.get(version)
-        if served is None:  # it was retired since the run was begun
+        found = None if version is None else standing.versions.get(version)
+        if found is None:  # it is of another definition than when the run was begun
             return LocalOutcome(Local.UNAVAILABLE, fault=_GONE)
-        client = self.clients.client_for(document, served)
+        client = self.clients.client_for(document, found.known.served)
         timeout_ms = document["local"]["timeoutMs"]
         answer = client.ask(local_question(document, run.input), timeout_ms=timeout_ms)
-        return _outcome(answer, document)
+        return _outcome(answer, document, found.known)
 
 
-def _outcome(answer: LocalAnswer | Unavailable, document: Mapping[str, Any]) -> LocalOutcome:
+def _outcome(
+    answer: LocalAnswer | Unavailable, document: Mapping[str, Any], version: ModelVersion
+) -> LocalOutcome:
     if isinstance(answer, Unavailable):
         return LocalOutcome(Local.UNAVAILABLE, fault=answer.reason)
     if not fits_an_item(answer.text):
@@ -68,4 +74,6 @@ def _outcome(answer: LocalAnswer | Unavailable, document: Mapping[str, Any]) -> 
     if read_output(answer.text, document["outputSchema"]) is None:
         text = answer.text.encode(errors="replace").decode()
         return LocalOutcome(Local.UNPARSEABLE, text=text)
-    return LocalOutcome(Local.ANSWERED, text=answer.text)
+    is_held_back = is_gated(document) and not version.is_sure(answer.confidence)
+    outcome = Local.UNSURE if is_held_back else Local.ANSWERED
+    return LocalOutcome(outcome, text=answer.text, confidence=answer.confidence)

@@ -30,6 +30,7 @@ def _is_empty(value: object) -> bool:
 class RunPair(FrozenModel):
     """A comparison of a version's answer and the paid model's, without its place among others.
 
+    ``is_sure`` is whether the version was as sure as its gate asks for, if it has one.
     ``missed`` has the fields that differ where ``structured_match`` compares fields: their places
     in ``matchFields``, from 0, since a day's counts have one for each field and version.
     """
@@ -37,6 +38,7 @@ class RunPair(FrozenModel):
     version: int
     score: float
     is_drawn: bool
+    is_sure: Annotated[bool, Field(exclude_if=bool)] = True
     missed: Annotated[tuple[int, ...], Field(exclude_if=_is_empty)] = ()
 
 
@@ -77,6 +79,7 @@ class Run(FrozenModel):
         local_version: the version whose answer may go to the caller.
         shadow_version: one that is asked beside it.
         local_fault: why the version had no answer, in a word of ``local.contract.Reason``.
+        local_confidence: how sure the version was, 0 to 1; None where its backend does not say.
         local_output: what the version answered, as text; None where that cannot be kept.
         attempts: how often the paid model was asked, or is being asked.
         remote_row_ids: rows of the ledger, one for each attempt.
@@ -111,8 +114,10 @@ class Run(FrozenModel):
     shadow_version: int | None = None
     local: Local | None = None
     local_fault: str | None = None
+    local_confidence: float | None = None
     local_output: str | None = None
     shadow: Local | None = None
+    shadow_confidence: float | None = None
     shadow_output: str | None = None
     attempts: int = 0
     remote: Remote | None = None

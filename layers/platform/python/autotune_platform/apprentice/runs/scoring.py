@@ -11,11 +11,12 @@ from autotune_platform.apprentice.evaluators import (
     UnusableTruthError,
 )
 from autotune_platform.apprentice.fences import unfenced
-from autotune_platform.apprentice.routing import Decision
+from autotune_platform.apprentice.routing import Decision, Local
 from autotune_platform.apprentice.runs.callers import caller_of
 from autotune_platform.apprentice.runs.models import Run, RunPair
 from autotune_platform.apprentice.runs.outputs import read_output
 from autotune_platform.apprentice.runs.prompting import local_question
+from autotune_platform.apprentice.standing import VersionStanding
 
 
 class AsksGraders(Protocol):
@@ -26,7 +27,12 @@ class AsksGraders(Protocol):
 
 
 def pairs_of(
-    run: Run, decision: Decision, document: Mapping[str, Any], truth: str, graders: AsksGraders
+    run: Run,
+    decision: Decision,
+    document: Mapping[str, Any],
+    versions: Mapping[int, VersionStanding],
+    truth: str,
+    graders: AsksGraders,
 ) -> tuple[RunPair, ...]:
     """Return the pairs of a run that the paid model answered.
 
@@ -35,23 +41,48 @@ def pairs_of(
     Args:
         decision: on what is known of the run; it says what is compared.
         document: the configuration that the run goes by.
+        versions: by number; their gates say how sure they have to be.
         truth: the paid model's answer.
         graders: asked where the evaluator is one of them.
     """
     compared = (
-        (decision.pair, run.local_version, run.local_output),
-        (decision.shadow_pair, run.shadow_version, run.shadow_output),
+        (decision.pair, run.local_version, run.local_output, run.local, run.local_confidence),
+        (
+            decision.shadow_pair,
+            run.shadow_version,
+            run.shadow_output,
+            run.shadow,
+            run.shadow_confidence,
+        ),
     )
     pairs = []
-    for is_compared, version, output in compared:
+    for is_compared, version, output, outcome, confidence in compared:
         if is_compared and version is not None:
             score = _score(run, document, output or "", truth, graders)
             if score is not None:
                 missed = missed_fields(document, output or "", truth)
                 pairs.append(
-                    RunPair(version=version, score=score, is_drawn=True, missed=tuple(missed))
+                    RunPair(
+                        version=version,
+                        score=score,
+                        is_drawn=True,
+                        is_sure=_is_sure(versions.get(version), outcome, confidence),
+                        missed=tuple(missed),
+                    )
                 )
     return tuple(pairs)
+
+
+def _is_sure(
+    version: VersionStanding | None, outcome: Local | None, confidence: float | None
+) -> bool:
+    """Return whether a version was as sure as its gate asks for, whether or not the task has one.
+
+    What cannot be read counts against it in any case.
+    """
+    if outcome is Local.ANSWERED and version is not None:
+        return version.known.is_sure(confidence)
+    return outcome is not Local.UNSURE
 
 
 def _score(

@@ -72,7 +72,11 @@ class Session:
         changes: dict[str, Any] = {}
         for which, asked in self.asked.items():
             found = asked.result()
-            changes |= {which: found.outcome, f"{which}_output": found.text}
+            changes |= {
+                which: found.outcome,
+                f"{which}_output": found.text,
+                f"{which}_confidence": found.confidence,
+            }
             if which == "local":
                 changes["local_fault"] = found.fault
         return run.model_copy(update=changes)
@@ -87,7 +91,9 @@ class Session:
         pairs = (
             ()
             if self.truth is None
-            else pairs_of(run, decision, self.document, self.truth, self.graders)
+            else pairs_of(
+                run, decision, self.document, self.known.versions, self.truth, self.graders
+            )
         )
         if run.has_ended:
             check = {Remote.ANSWERED: "done", Remote.FAILED: "failed", None: "skipped"}[run.remote]

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from autotune_platform.apprentice.local.contract import LocalClients, ServedModel, Unavailable
@@ -20,13 +20,23 @@ _ATTEMPTS = 5
 
 
 class Answered(NamedTuple):
-    """What a model answers, and how long it took, in milliseconds."""
+    """What a model answers, how long it took, in milliseconds, and how sure it is."""
 
     text: str
     milliseconds: int
+    confidence: float | None
 
 
-Answers = Callable[[Mapping[str, Any]], Answered]
+class Answers(NamedTuple):
+    """A model that is asked.
+
+    Attributes:
+        answer: answers an input; threads may share that of a hosted model.
+        candidates: thresholds that a gate may have; none where there is no confidence to gate.
+    """
+
+    answer: Callable[[Mapping[str, Any]], Answered]
+    candidates: Sequence[float] = ()
 
 
 def linear_answers(student: LinearModel) -> Answers:
@@ -34,16 +44,16 @@ def linear_answers(student: LinearModel) -> Answers:
 
     def answer(value: Mapping[str, Any]) -> Answered:
         started = time.perf_counter()
-        text, _ = student.answer(value)
-        return Answered(text, math.ceil((time.perf_counter() - started) * 1_000))
+        text, confidence = student.answer(value)
+        return Answered(text, math.ceil((time.perf_counter() - started) * 1_000), confidence)
 
-    return answer
+    return Answers(answer, student.candidates)
 
 
 def hosted_answers(
     clients: LocalClients, document: Mapping[str, Any], served: ServedModel
 ) -> Answers:
-    """Return what answers for a model that is hosted; threads may share it.
+    """Return what answers for a model that is hosted.
 
     Whatever keeps it from answering is tried again: it says nothing of the model.
     """
@@ -54,8 +64,8 @@ def hosted_answers(
         for _ in BUSY.attempts(_ATTEMPTS):
             found = client.ask(question, timeout_ms=_LONGEST_MS)
             if not isinstance(found, Unavailable):
-                return Answered(found.text, found.latency_ms)
+                return Answered(found.text, found.latency_ms, found.confidence)
             why = found.reason
         raise UnavailableError(f"the model does not answer: {why}", retry_after_seconds=5)
 
-    return answer
+    return Answers(answer)

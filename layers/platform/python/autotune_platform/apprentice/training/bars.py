@@ -30,4 +30,5 @@ def bar_of(document: Mapping[str, Any], *, attempt: int) -> Bar:
         rules=rules,
         margin=training["noninferiorityMargin"],
         timeout_ms=document["local"]["timeoutMs"],
+        is_gated=document["local"]["gate"] == "confidence",
     )

@@ -8,7 +8,10 @@ from decimal import Decimal
 from typing import Any
 
 from autotune.protocol import apprentice_certificates as wire
-from autotune.protocol.apprentice_trainings import ApprenticeTrainingComparison
+from autotune.protocol.apprentice_trainings import (
+    ApprenticeTrainingComparison,
+    ApprenticeTrainingGate,
+)
 from autotune.protocol.canonical_json import canonical_json
 from autotune_platform.access.models import Caller
 from autotune_platform.apprentice.configuration.service import TaskConfigurations
@@ -150,6 +153,19 @@ def _test(training: Training) -> wire.ApprenticeCertificateTest:
         valid=_exact(test.valid),
         slow_ms=test.slow_ms,
         comparison=None if test.comparison is None else _comparison(test.comparison),
+        is_gated=test.is_gated,
+        gate=None if test.gate is None else _gate(test.gate),
+    )
+
+
+def _gate(gate: ApprenticeTrainingGate) -> wire.ApprenticeCertificateGate:
+    return wire.ApprenticeCertificateGate(
+        confidence=_exact(gate.confidence),
+        coverage=_exact(gate.coverage),
+        least_coverage=_exact(gate.least_coverage),
+        agreement=_exact(gate.agreement),
+        groups=gate.groups,
+        p_value=_exact(gate.p_value),
     )
 
 

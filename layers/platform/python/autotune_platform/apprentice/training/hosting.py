@@ -10,8 +10,9 @@ from autotune_platform.apprentice.runs.outputs import read_output
 from autotune_platform.apprentice.runs.prompting import local_question
 from autotune_platform.apprentice.training.certifying import Certifying
 from autotune_platform.apprentice.training.endings import TrainingEndings
+from autotune_platform.apprentice.training.models import Training
 from autotune_platform.apprentice.training.progress import Begun, TrainingProgress, Under
-from autotune_platform.apprentice.versions.models import ModelVersion
+from autotune_platform.apprentice.versions.models import ModelVersion, VersionGate
 from autotune_platform.apprentice.versions.repository import VersionRepository
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.parts import part
@@ -93,6 +94,7 @@ class HostStep:
             digest=served.digest,
             endpoint=served.endpoint,
             component=served.component,
+            gate=_gate(training),
             created_at=self.progress.clock.now(),
             created_by=training.created_by,
         )
@@ -100,6 +102,14 @@ class HostStep:
 
 def _next(known: Sequence[ModelVersion]) -> int:
     return known[-1].number + 1 if known else 1
+
+
+def _gate(training: Training) -> VersionGate | None:
+    found = None if training.test is None else training.test.gate
+    if found is None:
+        return None
+    names = set(VersionGate.model_fields)
+    return VersionGate.model_validate(found.model_dump(include=names))
 
 
 def _served(begun: Begun) -> ServedModel:

@@ -4,11 +4,13 @@ import json
 import math
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
 from itertools import islice
 from typing import Any, Final
 
 from autotune.protocol.apprentice_trainings import (
     ApprenticeTrainingComparison,
+    ApprenticeTrainingGate,
     ApprenticeTrainingObjection,
     ApprenticeTrainingTest,
 )
@@ -98,7 +100,7 @@ class ValidateStep:
                 answers = list(
                     threads.map(lambda row: _answer(row, student, before, document), some)
                 )
-        found = judge(answers, bar)
+        found = judge(answers, bar, student.candidates)
         test = _on_wire(found, bar, attempt, number)
         if found.has_passed:
             self.progress.go_on(training, "host", test=test)
@@ -134,14 +136,15 @@ def _answer(
     row: Row, student: Answers, before: Answers | None, document: Mapping[str, Any]
 ) -> HeldOutAnswer:
     truth = json.dumps(row.output, separators=(",", ":"), ensure_ascii=False)
-    text, milliseconds = student(row.input)
+    text, milliseconds, confidence = student.answer(row.input)
     return HeldOutAnswer(
         group=row.group,
         propensity=row.propensity or 1.0,
         score=score_of(document, text, truth) or 0.0,
-        before=None if before is None else score_of(document, before(row.input).text, truth),
+        before=None if before is None else score_of(document, before.answer(row.input).text, truth),
         is_valid=read_output(text, document["outputSchema"]) is not None,
         milliseconds=milliseconds,
+        confidence=confidence,
     )
 
 
@@ -161,6 +164,9 @@ def _on_wire(
             power=compared.power,
             groups_for_power=compared.inputs_for_power,
         )
+    gate = None
+    if found.gate is not None:
+        gate = ApprenticeTrainingGate.model_validate(asdict(found.gate))
     return ApprenticeTrainingTest(
         attempt=attempt,
         examples=found.examples,
@@ -178,4 +184,6 @@ def _on_wire(
         valid=found.valid,
         slow_ms=found.slow_ms,
         comparison=comparison,
+        is_gated=bar.is_gated,
+        gate=gate,
     )

@@ -12,6 +12,7 @@ from enum import Enum, auto
 
 from autotune_platform.apprentice.evidence import Rules
 from autotune_platform.apprentice.validation.comparing import Comparison, Difference, compare
+from autotune_platform.apprentice.validation.gating import Gate, SaidWith, gate_of
 from autotune_platform.apprentice.validation.measuring import (
     Measured,
     could_pass,
@@ -32,7 +33,8 @@ class Objection(Enum):
     TOO_FEW = auto()
     """The hold-out is so small that no version could pass."""
     AGREEMENT = auto()
-    """Its mean agreement is not shown to be above the threshold."""
+    """Its mean agreement is not shown to be above the threshold; behind a gate, that of no
+    confidence is."""
     WORSE = auto()
     """It is not shown to be as good as the version before it, but for the margin."""
     INVALID = auto()
@@ -52,6 +54,7 @@ class HeldOutAnswer:
         before: the same of the version that serves; None where there is none, or it had no answer.
         is_valid: whether the schema admits the output.
         milliseconds: how long it took.
+        confidence: how sure the version was, 0 to 1; None where its backend does not say.
     """
 
     group: str
@@ -60,6 +63,7 @@ class HeldOutAnswer:
     before: float | None
     is_valid: bool
     milliseconds: int
+    confidence: float | None = None
 
 
 @dataclass(frozen=True)
@@ -70,11 +74,14 @@ class Bar:
         rules: whose ``graduation`` is the threshold; ``attempt`` and ``alpha`` make its level.
         margin: how much worse than the version before it may be, between 0 and 1.
         timeout_ms: how long its answers are waited for.
+        is_gated: whether only answers that are sure enough have to agree, since no others will go
+            to callers.
     """
 
     rules: Rules
     margin: float
     timeout_ms: int
+    is_gated: bool = False
 
     @property
     def level(self) -> float:
@@ -104,6 +111,7 @@ class Judgement:
         comparison: the one with the version before it; None where there is none to compare with.
         valid: share of its outputs that the schema admits.
         slow_ms: 95 % of its answers took at most so long.
+        gate: from which confidence on its answers are shown to agree; None where from none.
         objections: what speaks against it, in this order; none where it passed.
     """
 
@@ -114,6 +122,7 @@ class Judgement:
     comparison: Comparison | None
     valid: float
     slow_ms: int
+    gate: Gate | None
     objections: tuple[Objection, ...]
 
     @property
@@ -122,8 +131,15 @@ class Judgement:
         return not self.objections
 
 
-def judge(answers: Sequence[HeldOutAnswer], bar: Bar) -> Judgement:
-    """Return what held-out examples say of a version."""
+def judge(
+    answers: Sequence[HeldOutAnswer], bar: Bar, candidates: Sequence[float] = ()
+) -> Judgement:
+    """Return what held-out examples say of a version.
+
+    Args:
+        candidates: confidences that a gate may ask for, falling, from other rows than these; none
+            where the version does not say how sure it is.
+    """
     groups = _groups(answers)
     weights = weighed(1 / _propensity(group) for group in groups)
     agreement = measured(
@@ -137,9 +153,11 @@ def judge(answers: Sequence[HeldOutAnswer], bar: Bar) -> Judgement:
     comparison = compare(_differences(groups), margin=bar.margin, alpha=bar.rules.alpha)
     valid = _mean([float(one.is_valid) for one in answers]) if answers else 0.0
     slow_ms = _quantile([one.milliseconds for one in answers])
+    gate = gate_of(_sure(groups), candidates, target=bar.rules.graduation, level=bar.level)
+    is_shown = gate is not None if bar.is_gated else agreement is not None and agreement.is_above
     found = {
         Objection.TOO_FEW: not bar.is_in_reach(_propensity(group) for group in groups),
-        Objection.AGREEMENT: agreement is None or not agreement.is_above,
+        Objection.AGREEMENT: not is_shown,
         Objection.WORSE: comparison is not None and not comparison.is_no_worse,
         Objection.INVALID: valid < LEAST_VALID,
         Objection.SLOW: slow_ms > bar.timeout_ms,
@@ -152,6 +170,7 @@ def judge(answers: Sequence[HeldOutAnswer], bar: Bar) -> Judgement:
         comparison=comparison,
         valid=valid,
         slow_ms=slow_ms,
+        gate=gate,
         objections=tuple(objection for objection, speaks in found.items() if speaks),
     )
 
@@ -161,6 +180,15 @@ def _groups(answers: Iterable[HeldOutAnswer]) -> list[list[HeldOutAnswer]]:
     for one in answers:
         groups[one.group].append(one)
     return [groups[name] for name in sorted(groups)]
+
+
+def _sure(groups: Iterable[Sequence[HeldOutAnswer]]) -> list[SaidWith]:
+    """Return one answer of each group, the first: a gate lets answers through one by one."""
+    return [
+        SaidWith(group[0].confidence, group[0].score, _propensity(group))
+        for group in groups
+        if group[0].confidence is not None
+    ]
 
 
 def _propensity(group: Iterable[HeldOutAnswer]) -> float:

@@ -8,6 +8,20 @@ from autotune_platform.apprentice.local.contract import ServedModel
 from autotune_platform.runtime.frozen_model import FrozenModel
 
 
+class VersionGate(FrozenModel):
+    """From which confidence on a version answers callers, as its hold-out says.
+
+    Attributes:
+        confidence: 0 to 1.
+        coverage: the share of the hold-out's inputs that it was as sure of.
+        least_coverage: the share below which inputs are others than those.
+    """
+
+    confidence: float
+    coverage: float
+    least_coverage: float
+
+
 class ModelVersion(FrozenModel):
     """A version, as it was registered or made.
 
@@ -18,6 +32,7 @@ class ModelVersion(FrozenModel):
         digest: what the server said of it; None on SageMaker, where names are used once.
         endpoint: of SageMaker; None elsewhere.
         component: inference component of that endpoint; None where it has none.
+        gate: None where its backend does not say how sure it is, or no confidence suffices.
         state: one that is ``retired`` is asked nothing, for good.
         canary_at: the pair after which it passed its canary.
         promoted_at: when that was.
@@ -32,6 +47,7 @@ class ModelVersion(FrozenModel):
     digest: str | None = None
     endpoint: str | None = None
     component: str | None = None
+    gate: VersionGate | None = None
     state: Literal["hosted", "retired"] = "hosted"
     canary_at: int | None = None
     promoted_at: datetime | None = None
@@ -45,6 +61,14 @@ class ModelVersion(FrozenModel):
     def is_hosted(self) -> bool:
         """Whether it can be asked."""
         return self.state == "hosted"
+
+    def is_sure(self, confidence: float | None) -> bool:
+        """Return whether an answer is sure enough for a gate; all are where it has none.
+
+        Args:
+            confidence: None where the backend did not say, though it has to.
+        """
+        return self.gate is None or (confidence is not None and confidence >= self.gate.confidence)
 
     @property
     def served(self) -> ServedModel:
