@@ -190,11 +190,6 @@ class Prepared:
 
     def _new_number(self, owner: str) -> str:
         path = f"/api/v1/apprentice/tasks/{self.id_of('task_name', owner)}/trainings"
-        # A task has one at a time.
-        listed = self.platform.call("GET", path, api_key=self._admins[owner])
-        for one in listed.json["trainings"]:
-            if one["state"] == "running":
-                self._create(self._admins[owner], f"{path}/{one['number']}/cancel")
         return str(self._create(self._admins[owner], path)["training"]["number"])
 
     def _new_deck(self, owner: str) -> str:
