@@ -239,7 +239,13 @@ EXPECTED = {
     | table("Apprentice", "DeleteItem", "PutItem", "UpdateItem", keys="org_*#tasks")
     | found_in("ApprenticeFiles")
     | bucket("ApprenticeFiles", "DeleteObject", names="apt_*"),
-    "ApprenticeRunsApi": API | WAITING | STARTS_RUNS,
+    "ApprenticeRunsApi": API
+    | WAITING
+    | STARTS_RUNS
+    | table("Apprentice", "UpdateItem", keys="apr_*")
+    | table("Apprentice", "DeleteItem", "UpdateItem", keys="apt_*")
+    | table("Ledger", "BatchWriteItem", keys="llm_*")
+    | bucket("LedgerTexts", "DeleteObject"),
     "WorkRuns": ENCRYPT
     | ASKS_MODELS
     | derive("Grader")

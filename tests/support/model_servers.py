@@ -335,5 +335,5 @@ def serving(server: ModelServer, *, port: int = 0) -> Iterator[ModelServer]:
 class NoNotes:
     """Notes nothing of calls."""
 
-    def note(self, served: ServedModel, *, is_awake: bool) -> None:
+    def note(self, served: ServedModel, *, idle_minutes: int, is_awake: bool) -> None:
         """Forget it."""

@@ -3,9 +3,11 @@
 from functools import cached_property
 
 from autotune_platform.apprentice.configuration.repository import TaskRepository
+from autotune_platform.apprentice.examples.repository import ExampleRepository
 from autotune_platform.apprentice.folding.repository import EvidenceRepository
 from autotune_platform.apprentice.runs.additional import AdditionalAsking
 from autotune_platform.apprentice.runs.asking_graders import GraderScores
+from autotune_platform.apprentice.runs.erasing import RunErasing
 from autotune_platform.apprentice.runs.handing_over import RunQueue, RunWorker
 from autotune_platform.apprentice.runs.locally import LocalAsking
 from autotune_platform.apprentice.runs.reading import RunAnswers, RunReading
@@ -95,6 +97,14 @@ class ApprenticeRunApiParts(RunStartParts):
             runs=self.apprentice_run_repository,
             tasks=self.task_repository,
             answers=self.run_answers,
+        )
+
+    @cached_property
+    def run_erasing(self) -> RunErasing:
+        return RunErasing(
+            runs=self.apprentice_run_repository,
+            examples=ExampleRepository(self.apprentice_table),
+            rows=self.row_answers,
         )
 
     @cached_property

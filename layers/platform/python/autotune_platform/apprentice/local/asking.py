@@ -123,17 +123,19 @@ class SageMakerClient:
     Attributes:
         invoke: asks an endpoint; see ``sagemaker.EndpointInvocations``.
         notes: learns of each call.
+        idle_minutes: after so many without one the version may sleep.
     """
 
     invoke: Callable[[ServedModel, Mapping[str, Any]], Any]
     served: ServedModel
     notes: CallNotes
+    idle_minutes: int
 
     def ask(self, question: LocalQuestion, *, timeout_ms: int) -> LocalAnswer | Unavailable:
         """Ask, once. The answer names the version, which has a new name each time."""
         answer = within(timeout_ms, self.served, lambda: self._said(question))
         sleeps = isinstance(answer, Unavailable) and answer.reason in _ASLEEP
-        self.notes.note(self.served, is_awake=not sleeps)
+        self.notes.note(self.served, idle_minutes=self.idle_minutes, is_awake=not sleeps)
         return answer
 
     def _said(self, question: LocalQuestion) -> Said:

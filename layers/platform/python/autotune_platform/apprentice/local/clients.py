@@ -50,5 +50,10 @@ class BackendClients:
                 idle_minutes=local["idleMinutes"],
             )
         if backend == "sagemaker":
-            return SageMakerClient(invoke=self.endpoints(), served=served, notes=self.notes)
+            return SageMakerClient(
+                invoke=self.endpoints(),
+                served=served,
+                notes=self.notes,
+                idle_minutes=local["idleMinutes"],
+            )
         return LinearClient(invoke=self.students(), served=served)
