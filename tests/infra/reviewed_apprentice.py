@@ -201,6 +201,14 @@ OF_APPRENTICE = (
     ),
     *rare(
         "ApprenticeApi",
+        """
+        dynamodb:GetItem Ledger llc_*
+        kms:Decrypt ProviderKeysKey
+        """,
+        "Servers of small models that demand a key (component/apprentice/test_keyed_servers.py).",
+    ),
+    *rare(
+        "ApprenticeApi",
         "kms:GetPublicKey CertificatesKey",
         "Whoever checks certificates reads the key (component/apprentice/test_certificates.py).",
     ),
