@@ -230,7 +230,8 @@ EXPECTED = {
     | bucket("Exports", "DeleteObject", "GetObject")
     | start("ExportScores"),
     "ApprenticeApi": API
-    | {("kms:GetPublicKey", "CertificatesKey", "")}
+    | {("kms:GetPublicKey", "CertificatesKey", ""), ("kms:Decrypt", "ProviderKeysKey", "")}
+    | table("Ledger", "GetItem", keys="llc_*")
     | table("Apprentice", "ConditionCheckItem", "GetItem", "Query", keys="apt_*")
     | table("Apprentice", "BatchWriteItem", "DeleteItem", "PutItem", "UpdateItem", keys="apt_*")
     | table("Budgets", "GetItem", "UpdateItem", keys="money#org_*#apt_*")

@@ -5,6 +5,7 @@ from functools import cached_property
 from autotune_platform.apprentice.configuration.repository import TaskRepository
 from autotune_platform.apprentice.examples.repository import ExampleRepository
 from autotune_platform.apprentice.folding.repository import EvidenceRepository
+from autotune_platform.apprentice.local.exchanging import ServerKeys
 from autotune_platform.apprentice.runs.additional import AdditionalAsking
 from autotune_platform.apprentice.runs.asking_graders import GraderScores
 from autotune_platform.apprentice.runs.erasing import RunErasing
@@ -21,6 +22,7 @@ from autotune_platform.budgets.permits import Permits
 from autotune_platform.budgets.repository import BudgetRepository
 from autotune_platform.budgets.slots import Slots
 from autotune_platform.budgets.waiting import HeldPlaces, WaitingShares, half_of
+from autotune_platform.ledger.bearer_keys import BearerKeys
 from autotune_platform.ledger.connection_repository import ConnectionRepository
 from autotune_platform.ledger.row_answers import RowAnswers
 from autotune_platform.ledger.usable_connections import UsableConnections
@@ -127,6 +129,11 @@ class ApprenticeWorkParts(ApprenticeRunParts, LocalModelParts, ModelCallParts, G
     @cached_property
     def usable_connections(self) -> UsableConnections:
         return UsableConnections(repository=ConnectionRepository(self.registry_table))
+
+    @cached_property
+    def server_keys(self) -> ServerKeys:
+        repository = ConnectionRepository(self.registry_table)
+        return BearerKeys(repository=repository, keys=self.provider_keys).of
 
     @cached_property
     def held_places(self) -> HeldPlaces:
