@@ -89,6 +89,7 @@ class ServerClient:
     """Asks a version that vLLM, llama.cpp or Ollama serves.
 
     Attributes:
+        connection_id: whose key it is asked with; None without one.
         idle_minutes: after so many without a call Ollama may unload it; the others keep it.
     """
 
@@ -98,22 +99,21 @@ class ServerClient:
     url: str
     served: ServedModel
     idle_minutes: int
+    connection_id: str | None = None
 
     def ask(self, question: LocalQuestion, *, timeout_ms: int) -> LocalAnswer | Unavailable:
         """Ask, once, after the server listed what was registered."""
         return within(timeout_ms, self.served, lambda: self._said(question))
 
     def _said(self, question: LocalQuestion) -> Said:
-        model = self.served.model
-        if self.digests.of(self.servers, self.backend, self.url, model) != self.served.digest:
+        model, servers = self.served.model, self.servers.with_key(self.connection_id, self.url)
+        if self.digests.of(servers, self.backend, self.url, model) != self.served.digest:
             raise another_version()
         base = api_of(self.url)
         if self.backend == "ollama":
-            return ask_ollama(
-                self.servers, base, question, model=model, idle_minutes=self.idle_minutes
-            )
+            return ask_ollama(servers, base, question, model=model, idle_minutes=self.idle_minutes)
         request = chat_request(question, model=model)
-        return read_chat_answer(self.servers.ask(f"{base}/v1/chat/completions", request))
+        return read_chat_answer(servers.ask(f"{base}/v1/chat/completions", request))
 
 
 @part

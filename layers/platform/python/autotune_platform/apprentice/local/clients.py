@@ -48,6 +48,7 @@ class BackendClients:
                 url=local["url"],
                 served=served,
                 idle_minutes=local["idleMinutes"],
+                connection_id=local.get("connectionId"),
             )
         if backend == "sagemaker":
             return SageMakerClient(
