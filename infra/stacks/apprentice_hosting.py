@@ -102,22 +102,22 @@ class ApprenticeHosting(Construct):
             (
                 f"arn:<AWS::Partition>:logs:{here}:<AWS::AccountId>:log-group:{HOST_LOGS}",
                 (
-                    "SageMaker names log groups of hosts after their endpoints, which are made at run "
-                    "time under names that are used once."
+                    "SageMaker names log groups of hosts after their endpoints, which are made at "
+                    "run time under names that are used once."
                 ),
             ),
             (
                 f"arn:<AWS::Partition>:ecr:{here}:{IMAGES_ACCOUNT}:repository/*",
                 (
-                    "AWS's prebuilt images are in this one account of its own, for all to read; which "
-                    "repository is used is a setting of the deployment."
+                    "AWS's prebuilt images are in this one account of its own, for all to read; "
+                    "which repository is used is a setting of the deployment."
                 ),
             ),
             (
                 "*",
                 (
-                    "ecr:GetAuthorizationToken and cloudwatch:PutMetricData, which hosts need, do not "
-                    "support resource-level permissions; metrics are limited by their namespace."
+                    "ecr:GetAuthorizationToken and cloudwatch:PutMetricData, which hosts need, do "
+                    "not support resource-level permissions; metrics go by their namespace."
                 ),
             ),
         ):
