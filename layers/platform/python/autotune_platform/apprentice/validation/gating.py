@@ -6,7 +6,7 @@ target as in ``measuring``, which leaves a mean at the target where it is.
 
 The lowest confidence that is shown to keep the target has a mean just above it, the nearer the more
 rows there are: its version would be in shadow for thousands of pairs, each of which is paid for,
-until they show the same. So the mean is to be some way above the target, as far as others are shown.
+until they show the same. So the mean is to be some way above the target.
 """
 
 import math
@@ -60,8 +60,9 @@ class Gate:
 def gate_of(
     answers: Sequence[SaidWith], candidates: Sequence[float], *, target: float, level: float
 ) -> Gate | None:
-    """Return the lowest gate that is shown to keep a target, and is some way above it; None where no
-    gate is shown to keep it.
+    """Return the lowest gate that is shown to keep a target, and is some way above it.
+
+    It is None where none is shown to keep it.
 
     Args:
         answers: one of each group of inputs.
