@@ -31,7 +31,7 @@ def played(seed: int) -> dict[str, Any]:
         "data": data,
         "inputs": len(stream.queries),
         "ours": ours,
-        "shift": _shift(queries, seed),
+        "shift": shift_of(queries, seed, task_of(queries, f"shift {seed}")),
         "allRemote": of_rival(remote),
         "cascade": {str(target): of_rival(one) for target, one in cascades.items()},
         "router": {str(target): of_rival(one) for target, one in routers.items()},
@@ -52,11 +52,17 @@ def _ours(asked: Asked, stream: Stream, name: str) -> dict[str, Any]:
     return {**figures, **_story(one), "failures": failures(figures, promised=_promised(asked))}
 
 
-def _shift(queries: Sequence[Query], seed: int) -> dict[str, Any]:
-    """Return what ours did where domains come that never came."""
-    stream = shifting(queries, seed)
+def shift_of(
+    queries: Sequence[Query], seed: int, asked: Asked, *, stream: Stream | None = None
+) -> dict[str, Any]:
+    """Return what ours did where domains come that never came.
+
+    Args:
+        asked: the task, of its own.
+        stream: another one than the seed's.
+    """
+    stream = stream or shifting(queries, seed)
     assert stream.shift_at is not None
-    asked = task_of(queries, f"shift {seed}")
     one = _begun(asked, stream, f"seed {seed}, shift")
     one.answer(stream.queries[: stream.shift_at])
     before, early = of_ours(one.played, stream), list(one.alarms)

@@ -63,7 +63,7 @@ def document_of(intents: Iterable[str], connection_id: str, **fields: Any) -> di
         "confidence": {"windowSize": 500},
         "sampling": {"decay": "exponential", "k": 4, "minFloor": 0.02},
         "budgets": {"daily": "10", "monthly": "100"},
-        "training": {"backend": "linear", "fineTuneBatchSize": 1_000, "holdout": 0.25},
+        "training": {"backend": "linear", "fineTuneBatchSize": 1_000, "holdout": 0.3},
         **fields,
     }
     return PutApprenticeTaskRequest.model_validate(put).model_dump(mode="json", by_alias=True)
