@@ -4,8 +4,9 @@ What is written is kept in memory, in place of DynamoDB's transactions.
 """
 
 from collections.abc import Callable, Sequence
-from datetime import date
-from typing import cast
+from dataclasses import field
+from datetime import date, datetime
+from typing import Any, cast
 
 from autotune.protocol.ids import derived_id
 from autotune.protocol.llm_requests import EnqueueLlmRequest
@@ -21,14 +22,16 @@ from autotune_platform.budgets.scopes import (
 )
 from autotune_platform.ledger.affording import exhausted
 from autotune_platform.ledger.apprenticed import Apprenticed
-from autotune_platform.ledger.asked_texts import filled
 from autotune_platform.ledger.calls import Answer, Refusal
 from autotune_platform.ledger.connection_repository import ConnectionRepository
 from autotune_platform.ledger.models import Connection, Row
 from autotune_platform.ledger.planning import RowPlanner
-from autotune_platform.ledger.prices import Prices, cost
+from autotune_platform.ledger.price_lists import Processing
+from autotune_platform.ledger.prices import Prices, PriceSnapshot, Seller, cost
+from autotune_platform.ledger.templates import fill
 from autotune_platform.ledger.usage import Usage
 from autotune_platform.runtime.clock import Clock
+from autotune_platform.runtime.parts import part
 from benchmarks.apprentice.teacher import Teacher
 
 Writing = Callable[[], None]
@@ -53,6 +56,27 @@ class OneConnection:
         """Return it, as usable connections do."""
         del field
         return self.get_of(organization_id, connection_id)
+
+
+@part
+class KnownPrices(Prices):
+    """Prices that are looked up once: they change at midnight at most, and here not at all."""
+
+    known: dict[tuple[Any, ...], PriceSnapshot | None] = field(default_factory=dict)
+
+    def find(
+        self,
+        connection: Seller,
+        model: str,
+        *,
+        processing: Processing = "standard",
+        at: datetime | None = None,
+    ) -> PriceSnapshot | None:
+        """Return the price of a model; see ``Prices``."""
+        key = (model, processing, at)
+        if key not in self.known:
+            self.known[key] = super().find(connection, model, processing=processing, at=at)
+        return self.known[key]
 
 
 class Money:
@@ -123,7 +147,7 @@ class LedgerInMemory:
     ) -> None:
         self._planner = RowPlanner(
             connections=cast("ConnectionRepository", connection),
-            prices=Prices(clock=clock),
+            prices=KnownPrices(clock=clock),
             clock=clock,
         )
         self._teacher, self._money, self._clock = teacher, money, clock
@@ -150,8 +174,11 @@ class LedgerInMemory:
         if no_room is not None:
             raise exhausted(no_room, row)
         _write(of.opening(row))
-        system, user = filled(request, "")
-        text, read, wrote = self._teacher.answer(system, user, request.input.variables["text"])
+        variables = request.input.variables
+        user = fill(request.input.user, variables)
+        text, read, wrote = self._teacher.answer(
+            request.input.system or "", user, variables["text"]
+        )
         usage = Usage(input_tokens=read, output_tokens=wrote)
         paid = cost(usage, row.price)
         outcome = Answer(text, "stop", usage)

@@ -58,29 +58,36 @@ def all_remote(stream: Stream, document: Mapping[str, Any]) -> Outcome:
     return _played(stream, document, lambda _: None)
 
 
-def cascade(stream: Stream, document: Mapping[str, Any], *, learned: int) -> dict[float, Outcome]:
-    """Return what a static cascade does, by target.
+def small_model(stream: Stream, *, learned: int) -> dict[int, Said]:
+    """Return what a small model says to each query, by its place.
 
     Args:
         learned: how many inputs the paid model answers before.
     """
-    first = stream.queries[:learned]
-    model = train(_rows(_learning(first)))
-    said = {query.place: _said(model, query) for query in stream.queries}
+    model = train(_rows(_learning(stream.queries[:learned])))
+    return {query.place: _said(model, query) for query in stream.queries}
+
+
+def cascade(
+    stream: Stream, document: Mapping[str, Any], said: Mapping[int, Said], *, learned: int
+) -> dict[float, Outcome]:
+    """Return what a static cascade does, by target.
+
+    Args:
+        said: by the small model.
+    """
     return _by_target(stream, document, said, learned)
 
 
-def router(stream: Stream, document: Mapping[str, Any], *, learned: int) -> dict[float, Outcome]:
+def router(
+    stream: Stream, document: Mapping[str, Any], said: Mapping[int, Said], *, learned: int
+) -> dict[float, Outcome]:
     """Return what a router on the input does, by target."""
-    first = stream.queries[:learned]
-    learning = _learning(first)
-    model = train(_rows(learning))
-    judge = train(_agreements(learning))
-    said = {
-        query.place: Said(_said(model, query).intent, _sure(judge, query))
-        for query in stream.queries
+    judge = train(_agreements(_learning(stream.queries[:learned])))
+    routed = {
+        query.place: Said(said[query.place].intent, _sure(judge, query)) for query in stream.queries
     }
-    return _by_target(stream, document, said, learned)
+    return _by_target(stream, document, routed, learned)
 
 
 def _by_target(

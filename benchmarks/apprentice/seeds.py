@@ -24,8 +24,9 @@ def played(seed: int) -> dict[str, Any]:
     learned = asked.document["thresholds"]["phase1ToPhase2"]
     ours = _ours(asked, stream, f"seed {seed}")
     remote = rivals.all_remote(stream, asked.document)
-    cascades = rivals.cascade(stream, asked.document, learned=learned)
-    routers = rivals.router(stream, asked.document, learned=learned)
+    said = rivals.small_model(stream, learned=learned)
+    cascades = rivals.cascade(stream, asked.document, said, learned=learned)
+    routers = rivals.router(stream, asked.document, said, learned=learned)
     return {
         "seed": seed,
         "data": data,

@@ -15,8 +15,8 @@ from pathlib import Path
 DATA = "AUTOTUNE_DATA_INTENTS"
 _ERRORS = 0.04
 _UNSEEN_DOMAINS = 5
-_SHIFT_AT = 0.85
-"""Of the seen domains' inputs that come before the others do."""
+_BEFORE, _AFTER = 0.65, 0.10
+"""Shares of the seen domains' inputs: before the others come, and beside as many of theirs."""
 
 
 @dataclass(frozen=True)
@@ -106,8 +106,8 @@ def shifting(queries: Sequence[Query], seed: int) -> Stream:
     new = [query for query in queries if query.domain in unseen]
     chance.shuffle(seen)
     chance.shuffle(new)
-    shift_at = int(len(seen) * _SHIFT_AT) // 100 * 100
-    after = seen[shift_at:]
+    shift_at = int(len(seen) * _BEFORE) // 100 * 100
+    after = seen[shift_at : shift_at + int(len(seen) * _AFTER)]
     after += new[: len(after)]
     chance.shuffle(after)
     return Stream([*seen[:shift_at], *after], shift_at)

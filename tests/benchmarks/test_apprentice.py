@@ -58,6 +58,7 @@ def seed(queries):
     one = Apprenticeship(Played(asked, Teacher(queries)))
     one.answer(stream.queries)
     figures = of_ours(one.played, stream)
+    said = rivals.small_model(stream, learned=300)
     return {
         "seed": 1,
         "data": "made up",
@@ -68,7 +69,7 @@ def seed(queries):
         **{
             name: {
                 str(target): of_rival(found)
-                for target, found in strategy(stream, asked.document, learned=300).items()
+                for target, found in strategy(stream, asked.document, said, learned=300).items()
             }
             for name, strategy in (("cascade", rivals.cascade), ("router", rivals.router))
         },
