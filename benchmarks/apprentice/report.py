@@ -1,6 +1,6 @@
 """What all seeds came to together, and its picture."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from statistics import fmean, median
 from typing import Any
 
@@ -21,18 +21,12 @@ def summary(seeds: Sequence[Seed]) -> dict[str, Any]:
         for stream in ("ours", "shift")
         for failure in one[stream]["failures"]
     ]
-    means = {
-        "allRemote": _mean_of(seeds, lambda one: one["allRemote"]),
-        **{
-            f"cascade at {target}": _mean_of(seeds, lambda one, at=str(target): one["cascade"][at])
-            for target in TARGETS
-        },
-        **{
-            f"router at {target}": _mean_of(seeds, lambda one, at=str(target): one["router"][at])
-            for target in TARGETS
-        },
-        "ours": _mean_of(seeds, lambda one: one["ours"]),
-    }
+    means = {"allRemote": _mean_of([one["allRemote"] for one in seeds], seeds)}
+    for name in ("cascade", "router"):
+        for target in TARGETS:
+            of_all = [one[name][str(target)] for one in seeds]
+            means[f"{name} at {target}"] = _mean_of(of_all, seeds)
+    means["ours"] = _mean_of([one["ours"] for one in seeds], seeds)
     first = [one["shift"]["delays"][0] for one in seeds if one["shift"]["delays"]]
     return {
         "data": seeds[0]["data"],
@@ -60,12 +54,13 @@ def summary(seeds: Sequence[Seed]) -> dict[str, Any]:
 
 def picture(seeds: Sequence[Seed]) -> str:
     """Return cost against accuracy, of means over seeds, as an SVG."""
+    remote, ours = ([one[name] for one in seeds] for name in ("allRemote", "ours"))
     return drawn(
         [
-            Curve("all remote", "#52606d", [_point(seeds, lambda one: one["allRemote"])]),
+            Curve("all remote", "#52606d", [_point(remote, seeds)]),
             Curve("static cascade", "#d9730d", _along(seeds, "cascade")),
             Curve("router on the input", "#0b6e99", _along(seeds, "router")),
-            Curve("ours", "#2b8a3e", [_point(seeds, lambda one: one["ours"])]),
+            Curve("ours", "#2b8a3e", [_point(ours, seeds)]),
         ],
         title=f"{seeds[0]['data']}: what answers cost, and how many are true",
         across="cost, as a share of having the paid model answer everything",
@@ -74,20 +69,23 @@ def picture(seeds: Sequence[Seed]) -> str:
 
 
 def _along(seeds: Sequence[Seed], name: str) -> list[tuple[float, float]]:
-    points = [_point(seeds, lambda one, at=str(target): one[name][at]) for target in TARGETS]
-    return sorted(points)
+    return sorted(_point([one[name][str(at)] for one in seeds], seeds) for at in TARGETS)
 
 
-def _point(seeds: Sequence[Seed], of: Callable[[Seed], Mapping[str, Any]]) -> tuple[float, float]:
-    cost = fmean(of(one)["billNanoUsd"] / one["allRemote"]["billNanoUsd"] for one in seeds)
-    return cost, fmean(of(one)["accuracy"] for one in seeds)
+def _point(figures: Sequence[Seed], seeds: Sequence[Seed]) -> tuple[float, float]:
+    """Return the mean cost, as a share of all remote, and the mean accuracy."""
+    costs = (
+        one["billNanoUsd"] / seed["allRemote"]["billNanoUsd"]
+        for one, seed in zip(figures, seeds, strict=True)
+    )
+    return fmean(costs), fmean(one["accuracy"] for one in figures)
 
 
-def _mean_of(seeds: Sequence[Seed], of: Callable[[Seed], Mapping[str, Any]]) -> dict[str, Any]:
+def _mean_of(figures: Sequence[Seed], seeds: Sequence[Seed]) -> dict[str, Any]:
     names = ("remoteShare", "remoteShareLast", "accuracy", "agreement")
     means: dict[str, Any] = {}
     for name in names:
-        known = [of(one)[name] for one in seeds if of(one)[name] is not None]
+        known = [one[name] for one in figures if one[name] is not None]
         means[name] = round(fmean(known), 4) if known else None
-    means["cost"] = round(_point(seeds, of)[0], 4)
+    means["cost"] = round(_point(figures, seeds)[0], 4)
     return means

@@ -116,17 +116,17 @@ def _versions(
             if version is not None and outcome is Local.ANSWERED:
                 said[version].append(_says(output, query))
     found = []
-    for number, version in played.known.versions.items():
+    for number, known in played.known.versions.items():
         advance = played.known.advances.get(number)
         of_all = Answered(len(said[number]), sum(said[number]))
         found.append(
             {
                 "version": number,
-                "gate": None if version.gate is None else version.gate.confidence,
-                "coverage": None if version.gate is None else version.gate.coverage,
+                "gate": None if known.gate is None else known.gate.confidence,
+                "coverage": None if known.gate is None else known.gate.coverage,
                 "pairs": 0 if advance is None else advance.evidence.pairs,
                 "graduatedAt": None if advance is None else advance.evidence.graduated_at,
-                "canaryAt": version.canary_at,
+                "canaryAt": known.canary_at,
                 "bound": 0.0 if advance is None else advance.bound,
                 "agreement": of_all.share,
                 "sureOf": of_all.inputs,
