@@ -45,13 +45,8 @@ class Apprenticeship:
             place = len(self.played.runs)
             self.played.known.count(self.played.runs[-len(some) :])
             self._note_alarms(place)
-            self.follow(place)
+            self._train(place)
             derived = self._noted(place, derived)
-
-    def follow(self, place: int) -> None:
-        """Do what is due after some inputs: pass canaries, and train."""
-        self._promote()
-        self._train(place)
 
     def _noted(self, place: int, before: Derived) -> Derived:
         derived = self.played.look().derived
@@ -61,7 +56,7 @@ class Apprenticeship:
                 "phase": int(derived.phase),
                 "serving": derived.serving,
                 "candidate": derived.candidate,
-                "inCanary": derived.is_canary,
+                "canary": derived.canary,
             }
             self.changes.append(change)
             self.log(str(change))
@@ -69,28 +64,14 @@ class Apprenticeship:
 
     def _note_alarms(self, place: int) -> None:
         for number, advance in self.played.known.advances.items():
-            for one in advance.raised:
-                alarm = {
-                    "after": place,
-                    "version": number,
-                    "kind": one.kind,
-                    "pair": one.sequence,
-                }
+            kinds = [(one.kind, one.pair.sequence) for one in advance.raised]
+            kinds += [("coverage", one.sequence) for one in advance.fallen]
+            for kind, pair in kinds:
+                alarm = {"after": place, "version": number, "kind": kind, "pair": pair}
                 self.alarms.append(alarm)
                 self.log(str(alarm))
             advance.raised.clear()
-
-    def _promote(self) -> None:
-        """Take canaries as passed."""
-        known = self.played.known
-        for number, version in list(known.versions.items()):
-            advance = known.advances.get(number)
-            graduated_at = None if advance is None else advance.evidence.graduated_at
-            if advance is None or graduated_at is None:
-                continue
-            if version.canary_at is None or version.canary_at < graduated_at:
-                sequence = advance.evidence.sequence
-                known.versions[number] = version.model_copy(update={"canary_at": sequence})
+            advance.fallen.clear()
 
     def _train(self, place: int) -> None:
         task, known = self.played.asked.task, self.played.known

@@ -16,7 +16,8 @@ from autotune_platform.apprentice.examples.models import Example, example_of
 from autotune_platform.apprentice.folding.advancing import Advance, written
 from autotune_platform.apprentice.folding.items import VERSION, evidence_key
 from autotune_platform.apprentice.folding.models import StoredEvidence
-from autotune_platform.apprentice.folding.settings import coverage_of, is_gated, rules_of, window_of
+from autotune_platform.apprentice.folding.promoting import what_follows
+from autotune_platform.apprentice.folding.settings import canary_of, coverage_of, is_gated, rules_of, window_of
 from autotune_platform.apprentice.folding.tallies import (
     is_new_example,
     new_pairs,
@@ -125,16 +126,13 @@ class Known:
                         is_drawn=one.is_drawn,
                         at=at,
                         is_sure=one.is_sure,
+                        in_canary=run.in_canary and one.version == run.local_version,
                     )
                 )
                 touched.add(one.version)
         for number in touched:
             self.advances[number].trim()
-            self.evidence[number] = written(
-                self.evidence.get(number) or self._nothing(number),
-                self.advances[number],
-                configuration_version=self.asked.task.version,
-            )
+            self._store(number)
 
     def standing(self, now: float) -> Standing:
         """Return where the task stands."""
@@ -149,6 +147,23 @@ class Known:
             for number, one in self.versions.items()
         ]
         return standing_of(task, self.asked.configuration, [*about, counted, *versions], now)
+
+    def _store(self, number: int) -> None:
+        """Store evidence, and what follows from it for the version: a step of its canary."""
+        task, advance = self.asked.task, self.advances[number]
+        before = self.evidence.get(number) or self._nothing(number)
+        stored = written(before, advance, configuration_version=task.version)
+        self.evidence[number] = stored
+        follows = what_follows(
+            task,
+            self.versions[number],
+            advance.evidence,
+            [one for one in advance.moved if one.sequence > before.sequence],
+            shares=canary_of(self.asked.document),
+            stored=stored,
+            at=self.asked.task.created_at,
+        )
+        self.versions[number] = follows.version
 
     def _advance(self, number: int) -> Advance:
         known = self.advances.get(number)
