@@ -8,7 +8,7 @@ from typing import Any
 from aws_cdk import App, Environment, Tags, Validations
 from cdk_nag import AwsSolutionsChecks
 
-from infra.config import REPOSITORY_ROOT, DeploymentConfig, Target, process_environment
+from infra.config import IMAGES, REPOSITORY_ROOT, DeploymentConfig, Target, process_environment
 from infra.oidc import NAMES
 from infra.stacks.data_stack import DataStack
 from infra.stacks.service_stack import ServiceStack
@@ -26,7 +26,8 @@ def build_app(*, context: Mapping[str, Any] | None = None, outdir: Path | None =
             requests may wait at once, ``grading-functions`` how many functions grade,
             ``slow-functions`` how many write exports, ``model-functions`` how many work on batches
             of requests to language models, ``chat-functions`` how many wait for chat completions,
-            and ``waiting-runs`` how many runs of the apprentice may wait at once. Those that begin
+            ``waiting-runs`` how many runs of the apprentice may wait at once, and
+            ``serverless-image`` and ``adapter-image`` what SageMaker hosts in. Those that begin
             with ``oidc-`` are of OpenID Connect (``infra.oidc``).
         outdir: Folder of the cloud assembly; the CDK's own choice if None.
 
@@ -51,6 +52,7 @@ def build_app(*, context: Mapping[str, Any] | None = None, outdir: Path | None =
         model_functions=app.node.try_get_context("model-functions"),
         chat_functions=app.node.try_get_context("chat-functions"),
         waiting_runs=app.node.try_get_context("waiting-runs"),
+        images={name: app.node.try_get_context(name) for name in IMAGES},
         oidc={name: app.node.try_get_context(name) for name in NAMES},
     )
     environment = Environment(region=config.region)

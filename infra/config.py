@@ -4,7 +4,7 @@ import os
 import platform
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
@@ -36,6 +36,17 @@ UNRESERVED = 100
 SWEEP_PARTS = 4
 # On one machine each is a process of 90 MB.
 WAITING_FUNCTIONS_ON_ONE_MACHINE = 16
+
+
+# AWS's own, of its images for deep learning.
+IMAGES_ACCOUNT = "763104351884"
+# Containers that versions are hosted in at SageMaker, by the context value that names another one.
+IMAGES = {
+    "serverless-image": (
+        "huggingface-pytorch-inference:2.6.0-transformers4.49.0-cpu-py312-ubuntu22.04"
+    ),
+    "adapter-image": "djl-inference:0.33.0-lmi15.0.0-cu128",
+}
 
 
 class Target(StrEnum):
@@ -105,6 +116,8 @@ class DeploymentConfig:
         waiting_runs: Runs of the apprentice that are waited for at once, half of them of one
             organisation at most; each holds two functions, which are not reserved. None bounds
             nothing.
+        images: Containers of SageMaker by the context value that names them, where that is
+            another one than by itself.
         oidc: Where people sign in to the console; None where only keys open it.
     """
 
@@ -121,7 +134,13 @@ class DeploymentConfig:
     model_functions: int | None = MODEL_FUNCTIONS
     chat_functions: int | None = CHAT_FUNCTIONS
     waiting_runs: int | None = WAITING_RUNS
+    images: Mapping[str, str] = field(default_factory=dict)
     oidc: OidcConfig | None = None
+
+    def image(self, name: str) -> str:
+        """URI of a container of SageMaker, such as ``serverless-image``."""
+        account = f"{IMAGES_ACCOUNT}.dkr.ecr.{self.region}.amazonaws.com"
+        return self.images.get(name, f"{account}/{IMAGES[name]}")
 
     @property
     def keeps_data(self) -> bool:
@@ -189,6 +208,7 @@ class DeploymentConfig:
         model_functions: object = None,
         chat_functions: object = None,
         waiting_runs: object = None,
+        images: Mapping[str, object] | None = None,
         oidc: Mapping[str, object] | None = None,
     ) -> "DeploymentConfig":
         """Reads the deployment from CDK context and the process environment.
@@ -208,6 +228,7 @@ class DeploymentConfig:
                 ``none`` where no functions are reserved for grading.
             waiting_runs: Context value ``waiting-runs``: a number, or ``none``; if None 30, and
                 ``none`` where no functions are reserved for grading.
+            images: Context values that name containers of SageMaker; None for its own.
             oidc: Context values of OpenID Connect, by their names in ``infra.oidc``.
             environment: Environment variables; the CDK CLI sets ``CDK_DEFAULT_REGION``.
 
@@ -263,6 +284,7 @@ class DeploymentConfig:
                 waiting_runs,
                 None if parsed is Target.LOCAL or grading is None else WAITING_RUNS,
             ),
+            images={name: str(uri) for name, uri in (images or {}).items() if uri is not None},
             oidc=OidcConfig.create(oidc or {}, admits_loopback=parsed is Target.LOCAL),
         )
 

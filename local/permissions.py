@@ -20,7 +20,8 @@ from ministack.services import cloudformation, lambda_svc, stepfunctions
 from local.decisions import Decision, DecisionRecord, pattern, patterns
 
 LEADING_KEYS = "dynamodb:LeadingKeys"
-MAC_ALGORITHM = "kms:MacAlgorithm"
+KMS_ALGORITHMS = ("MacAlgorithm", "SigningAlgorithm")
+"""Fields of requests to KMS that conditions name, as ``kms:MacAlgorithm``."""
 _PARTITION_KEY = "pk"
 _PARTITION_CONDITION = re.compile(r"=\s*(:\w+)")
 _SQS_BATCHES = {
@@ -43,7 +44,7 @@ def install(decisions: Path) -> None:
     iam_actions.dynamodb_transaction_checks = with_key_of_each_item(
         iam_actions.dynamodb_transaction_checks
     )
-    iam_actions.request_tag_context = with_mac_algorithm(iam_actions.request_tag_context)
+    iam_actions.request_tag_context = with_kms_algorithm(iam_actions.request_tag_context)
     waits = Waits()
     stepfunctions._execute_task = waits.following(stepfunctions._execute_task)  # noqa: SLF001
     stepfunctions._invoke_with_callback = waits.noting(  # noqa: SLF001 - it has no setting
@@ -76,14 +77,15 @@ def without_batches_of_sqs(action_of: Callable[..., str | None]) -> Callable[...
     return base_action
 
 
-def with_mac_algorithm(context_of: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
+def with_kms_algorithm(context_of: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
     """Add the algorithm of a request to KMS."""
 
     @wraps(context_of)
     def context(service: str, action: str, body: bytes, parameters: Any) -> dict[str, Any]:
         found = context_of(service, action, body, parameters)
-        algorithm = _json_of(body).get("MacAlgorithm") if service == "kms" else None
-        return {**found, MAC_ALGORITHM: algorithm} if algorithm else found
+        asked = _json_of(body) if service == "kms" else {}
+        named = {f"kms:{name}": asked[name] for name in KMS_ALGORITHMS if name in asked}
+        return {**found, **named}
 
     return context
 

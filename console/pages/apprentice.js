@@ -7,8 +7,9 @@ import { Runs } from "./apprentice/runs.js";
 import { Served } from "./apprentice/served.js";
 import { Task } from "./apprentice/task.js";
 import { Tasks } from "./apprentice/tasks.js";
+import { Trainings } from "./apprentice/trainings.js";
 
-const VIEWS = { configuration: Configuration, pairs: Pairs, runs: Runs, versions: Served };
+const VIEWS = { configuration: Configuration, pairs: Pairs, runs: Runs, trainings: Trainings, versions: Served };
 
 export const title = "Apprentice";
 

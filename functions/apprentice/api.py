@@ -5,6 +5,10 @@ from typing import Annotated, Any
 
 from aws_lambda_powertools.event_handler.openapi.params import Path, Query
 
+from autotune.protocol.apprentice_certificates import (
+    ApprenticeCertificateKeyResponse,
+    SignedApprenticeCertificateResponse,
+)
 from autotune.protocol.apprentice_pairs import ApprenticePairList
 from autotune.protocol.apprentice_tasks import (
     ApprenticeConfigurationList,
@@ -25,10 +29,11 @@ from autotune_platform.apprentice.configuration.wire import (
     task_on_wire,
 )
 from autotune_platform.apprentice.folding.reading import pair_on_wire
+from autotune_platform.apprentice.training.certifying import certificate_on_wire
 from autotune_platform.apprentice.versions.wire import version_on_wire
 from autotune_platform.http.api import Api
 from autotune_platform.http.parameters import NextToken, PageSize
-from autotune_platform.runtime.environment import ApprenticeTasksEnvironment
+from autotune_platform.runtime.environment import ApprenticeApiEnvironment
 from autotune_platform.wiring.apprentice import ApprenticeApiParts
 
 OfVersion = Annotated[int, Query(ge=1, le=MAX_APPRENTICE_VERSIONS)]
@@ -40,7 +45,7 @@ _VERSIONS = "/api/v1/apprentice/tasks/<task_name>/versions"
 @cache
 def parts() -> ApprenticeApiParts:
     """Return what this process is put together from."""
-    return ApprenticeApiParts(ApprenticeTasksEnvironment.parse())
+    return ApprenticeApiParts(ApprenticeApiEnvironment.parse())
 
 
 app = Api(parts)
@@ -154,6 +159,21 @@ def roll_back_apprentice_version(
     configured, serves = parts().model_versions.roll_back(app.caller, task_name, version)
     app.made(apprentice_task_id=configured.task.id)
     return ApprenticeVersionResponse(version=version_on_wire(configured.task, serves))
+
+
+@app.get(f"{_VERSIONS}/<version>/certificate", tags=["apprentice"])
+def read_apprentice_certificate(
+    task_name: str, version: VersionNumber
+) -> SignedApprenticeCertificateResponse:
+    """Return what a version was trained on, how it was judged and what that cost, signed."""
+    found = parts().certificates.of_version(app.caller, task_name, version)
+    return SignedApprenticeCertificateResponse(certificate=certificate_on_wire(found))
+
+
+@app.get("/api/v1/apprentice/certificate-key", tags=["apprentice"])
+def read_apprentice_certificate_key() -> ApprenticeCertificateKeyResponse:
+    """Return the public key by which certificates of versions are checked."""
+    return ApprenticeCertificateKeyResponse(certificate_key=parts().certificates.key())
 
 
 @app.get("/api/v1/apprentice/tasks/<task_name>/pairs", tags=["apprentice"])

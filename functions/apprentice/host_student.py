@@ -4,14 +4,14 @@ from functools import cache
 from typing import Any
 
 from autotune_platform.apprentice.training.progress import Under
-from autotune_platform.runtime.environment import TrainingEnvironment
-from autotune_platform.wiring.apprentice_training import TrainingParts
+from autotune_platform.runtime.environment import HostingEnvironment
+from autotune_platform.wiring.apprentice_training import HostingParts
 
 
 @cache
-def parts() -> TrainingParts:
+def parts() -> HostingParts:
     """Return what this process is put together from."""
-    return TrainingParts(TrainingEnvironment.parse())
+    return HostingParts(HostingEnvironment.parse())
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001 - Lambda's signature

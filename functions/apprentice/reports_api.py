@@ -36,12 +36,14 @@ app = Api(parts)
 @app.get("/api/v1/apprentice/tasks/<task_name>/status", tags=["apprentice"])
 def read_apprentice_status(task_name: str) -> ApprenticeStatusResponse:
     """Return where a task stands: its phase, its versions, its budget, and what needs attention."""
+    app.require_known_parameters()
     return ApprenticeStatusResponse(status=parts().apprentice_reports.status(app.caller, task_name))
 
 
 @app.get("/api/v1/apprentice/tasks/<task_name>/report", tags=["apprentice"])
 def read_apprentice_report(task_name: str, days: Days = 30) -> ApprenticeReportResponse:
     """Return what became of a task by day, in UTC, and what that saved."""
+    app.require_known_parameters()
     return ApprenticeReportResponse(
         report=parts().apprentice_reports.report(app.caller, task_name, days=days)
     )
@@ -66,6 +68,7 @@ def send_apprentice_report(
 @app.get("/api/v1/apprentice/tasks/<task_name>/estimate", tags=["apprentice"])
 def read_apprentice_estimate(task_name: str) -> ApprenticeEstimateResponse:
     """Return how long it is until a version of a task graduates, and at what price."""
+    app.require_known_parameters()
     return ApprenticeEstimateResponse(
         estimate=parts().apprentice_reports.estimate(app.caller, task_name)
     )

@@ -6,6 +6,10 @@ from typing import Annotated, Any
 
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Query
+from aws_lambda_powertools.event_handler.openapi.types import (
+    OpenAPIResponse,
+    OpenAPIResponseContentModel,
+)
 
 from autotune.protocol.apprentice_runs import (
     ApprenticeRunList,
@@ -34,7 +38,17 @@ def parts() -> ApprenticeRunApiParts:
 app = Api(parts)
 
 
-@app.post("/api/v1/apprentice/tasks/<task_name>/runs", status_code=202, tags=["apprentice"])
+def _described(description: str) -> OpenAPIResponse:
+    answer = OpenAPIResponseContentModel(model=ApprenticeRunResponse)
+    return OpenAPIResponse(description=description, content={"application/json": answer})
+
+
+@app.post(
+    "/api/v1/apprentice/tasks/<task_name>/runs",
+    status_code=202,
+    tags=["apprentice"],
+    responses={200: _described("It is answered"), 202: _described("It goes on")},
+)
 def start_apprentice_run(
     task_name: str,
     body: StartApprenticeRun,

@@ -9,6 +9,7 @@ from infra.constructs.private_bucket import PrivateBucket
 APPRENTICE_PREFIX = "apprentice/"
 MODELS = "apt_*/models/*"
 DATA = "apt_*/data/*"
+BASES = "bases/*"
 OF_TASKS = "apt_*"
 
 
@@ -25,7 +26,7 @@ class ApprenticeBucket(PrivateBucket):
             keeps_data=keeps_data,
             prefix=APPRENTICE_PREFIX,
             versioned=False,
-            names=(MODELS, DATA, OF_TASKS),
+            names=(MODELS, DATA, BASES, OF_TASKS),
             why_no_access_log=(
                 "Only the functions' roles can read or write objects, each API call is logged "
                 "at the API stage, and what was trained is known by its digest."

@@ -1,4 +1,4 @@
-"""Customer managed KMS keys: one for data at rest, and those that secrets are derived from."""
+"""Customer managed KMS keys: for data at rest, for secrets, and for what is signed."""
 
 from aws_cdk import Duration, RemovalPolicy, Stack
 from aws_cdk import aws_iam as iam
@@ -133,5 +133,44 @@ class ProviderKeysKey(Construct):
         iam.Grant.add_to_principal(
             grantee=function.function,
             actions=[action],
+            resource_arns=[self.key.key_arn],
+        )
+
+
+class CertificatesKey(Construct):
+    """Key on the curve P-256 that signs certificates of trained models; it never leaves KMS.
+
+    Whoever has a certificate checks it with the public part, for years: so the key is kept when
+    its stack is deleted. KMS does not rotate asymmetric keys.
+    """
+
+    def __init__(self, scope: Construct, construct_id: str, *, keeps_data: bool) -> None:
+        super().__init__(scope, construct_id)
+        self.key = kms.Key(
+            self,
+            "Key",
+            description="Autotune: signs certificates of trained models",
+            key_spec=kms.KeySpec.ECC_NIST_P256,
+            key_usage=kms.KeyUsage.SIGN_VERIFY,
+            pending_window=PENDING_WINDOW,
+            removal_policy=RemovalPolicy.RETAIN if keeps_data else RemovalPolicy.DESTROY,
+        )
+
+    def grant_sign(self, function: ServiceFunction) -> None:
+        """Lets a function sign certificates, and read the key that they are checked by."""
+        self.grant_read(function)
+        iam.Grant.add_to_principal(
+            grantee=function.function,
+            actions=["kms:Sign"],
+            resource_arns=[self.key.key_arn],
+            conditions={"StringEquals": {"kms:SigningAlgorithm": "ECDSA_SHA_256"}},
+        )
+
+    def grant_read(self, function: ServiceFunction) -> None:
+        """Lets a function read the public key, and tells it which."""
+        function.function.add_environment("CERTIFICATES_KEY", self.key.key_id)
+        iam.Grant.add_to_principal(
+            grantee=function.function,
+            actions=["kms:GetPublicKey"],
             resource_arns=[self.key.key_arn],
         )

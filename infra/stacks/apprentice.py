@@ -7,6 +7,7 @@ from constructs import Construct
 
 from infra.constructs.signed_api import resource_paths
 from infra.stacks.apprentice_folding import ApprenticeFolding
+from infra.stacks.apprentice_hosting import ApprenticeHosting
 from infra.stacks.apprentice_runs import ApprenticeRuns
 from infra.stacks.apprentice_students import ApprenticeStudents
 from infra.stacks.apprentice_training import ApprenticeTraining
@@ -54,6 +55,7 @@ class ApprenticeStack(DomainStack):
         self.answering = ApprenticeRuns(self, http=http, ledger=ledger, students=self.students)
         self.runs = self.answering.queue
         ApprenticeFolding(self, runs=self.runs)
+        ApprenticeHosting(self)
         ApprenticeTraining(self, http=http, ledger=ledger, students=self.students)
 
     def _add_tasks(self, http: HttpStack) -> None:
@@ -76,6 +78,7 @@ class ApprenticeStack(DomainStack):
         # A task's limits are in its scope of money, which is closed when it is deleted.
         self.shared.data.budgets.grant_read(tasks.function, "GetItem", keys=TASKS_MONEY)
         self.shared.data.budgets.grant_write(tasks.function, "UpdateItem", keys=TASKS_MONEY)
+        self.shared.data.certificates_key.grant_read(tasks)
         http.api.route(tasks, paths=resource_paths("apprentice"))
 
     def _add_examples(self, http: HttpStack, ledger: LedgerStack) -> None:

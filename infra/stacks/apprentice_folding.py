@@ -9,8 +9,8 @@ from infra.constructs.work_queue import WorkQueue
 from infra.stacks.domain_stack import DomainStack
 from infra.tables import DUE_RUNS_INDEX
 
-# New rules have all pairs of a task folded anew, 30 s of a processor for each million. One that has
-# more than fit would keep its shard of the stream, and never be folded.
+# Evidence that cannot be read, such as of an older form, is rebuilt where its next pair comes: 30 s
+# for each million. What would not fit would keep its shard of the stream.
 FOLLOW_TIMEOUT = Duration.minutes(15)
 SWEEP_TIMEOUT = Duration.seconds(300)
 TASKS = "apt_*"
@@ -70,6 +70,8 @@ class ApprenticeFolding(Construct):
             module="sweep_runs",
             description="Ends runs of the apprentice that nobody works on any more",
             timeout=SWEEP_TIMEOUT,
+            # Pairs are folded anew here, which is computing.
+            memory_mb=WHOLE_PROCESSOR_MB,
             environment={
                 **self._environment,
                 "APPRENTICE_BUCKET": self._stack.shared.data.apprentice_files.bucket.bucket_name,
@@ -87,7 +89,10 @@ class ApprenticeFolding(Construct):
 
     def _grant_counting(self, function: ServiceFunction) -> None:
         table, counting = self._table, function.function
-        table.grant_read(counting, "BatchGetItem", "GetItem", "Query", keys=TASKS)
+        # What follows for a version requires it to be as it was read.
+        table.grant_read(
+            counting, "BatchGetItem", "ConditionCheckItem", "GetItem", "Query", keys=TASKS
+        )
         table.grant_write(counting, "UpdateItem", keys=TASKS)
         table.grant_read(counting, "ConditionCheckItem", "GetItem", keys=LISTS)
         # A run that came after its task was deleted goes, too.

@@ -8,6 +8,7 @@ from constructs import Construct
 
 from infra.constructs.apprentice_bucket import MODELS
 from infra.constructs.service_function import WHOLE_PROCESSOR_MB, ServiceFunction
+from infra.stacks.apprentice_hosting import HOSTINGS, grant_invoke
 from infra.stacks.domain_stack import DomainStack
 
 # The longest that a task may wait for its small model is 20 seconds (``timeoutMs``).
@@ -23,6 +24,7 @@ class ApprenticeStudents(Construct):
 
     def __init__(self, stack: DomainStack) -> None:
         super().__init__(stack, "Students")
+        self._stack = stack
         files = stack.shared.data.apprentice_files
         self._answer = stack.create(
             "AnswerLinear",
@@ -40,7 +42,9 @@ class ApprenticeStudents(Construct):
         }
 
     def grant_ask(self, asking: ServiceFunction) -> None:
-        """Lets a function ask students."""
+        """Lets a function ask students, those that SageMaker hosts too, and note that it did."""
+        grant_invoke(asking, prefix=self._stack.shared.service_name)
+        self._stack.shared.data.apprentice.grant_write(asking.function, "UpdateItem", keys=HOSTINGS)
         iam.Grant.add_to_principal(
             grantee=asking.function,
             actions=["lambda:InvokeFunction"],

@@ -59,6 +59,7 @@ class ApprenticeTraining(Construct):
             **self._table,
             **ledger.stores_environment,
             **students.ask_environment,
+            **stack.grader_environment,
             "APPRENTICE_BUCKET": self._data.apprentice_files.bucket.bucket_name,
         }
         self._workflow = Workflow(
@@ -160,6 +161,7 @@ class ApprenticeTraining(Construct):
         )
         self._data.apprentice.grant_read(host.function, "ConditionCheckItem", keys=LISTS)
         self._data.apprentice_files.grant_read(host.function, names=DATA)
+        self._data.certificates_key.grant_sign(host)
         students.grant_ask(host)
         return host
 

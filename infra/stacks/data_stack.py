@@ -9,7 +9,12 @@ from infra.config import DeploymentConfig
 from infra.constructs.apprentice_bucket import ApprenticeBucket
 from infra.constructs.audit_bucket import AuditBucket
 from infra.constructs.content_bucket import ContentBucket
-from infra.constructs.customer_keys import DataKey, ProviderKeysKey, SecretsKeys
+from infra.constructs.customer_keys import (
+    CertificatesKey,
+    DataKey,
+    ProviderKeysKey,
+    SecretsKeys,
+)
 from infra.constructs.encrypted_table import EncryptedTable
 from infra.constructs.export_bucket import ExportBucket
 from infra.constructs.ledger_bucket import LedgerBucket
@@ -43,6 +48,7 @@ class DataStack(Stack):
         self.data_key = DataKey(self, "DataKey", keeps_data=keeps_data)
         self.secrets_keys = SecretsKeys(self, "SecretsKeys", keeps_data=keeps_data)
         self.provider_keys = ProviderKeysKey(self, "ProviderKeys", keeps_data=keeps_data)
+        self.certificates_key = CertificatesKey(self, "CertificatesKey", keeps_data=keeps_data)
         self.registry = self._table("Registry", REGISTRY, keeps_data=keeps_data)
         self.completions = self._table("Completions", COMPLETIONS, keeps_data=keeps_data)
         self.deliveries = self._table("Deliveries", DELIVERIES, keeps_data=keeps_data)
@@ -90,11 +96,15 @@ class DataStack(Stack):
             self.apprentice,
         ):
             self.export_value(followed.table.table_stream_arn)
-        keys = (self.data_key.key, self.provider_keys.key, *self.secrets_keys.keys.values())
-        for key in keys:
+        named = (
+            self.provider_keys.key,
+            self.certificates_key.key,
+            *self.secrets_keys.keys.values(),
+        )
+        for key in (self.data_key.key, *named):
             self.export_value(key.key_arn)
-        for key_by_id in (self.provider_keys.key, *self.secrets_keys.keys.values()):
-            self.export_value(key_by_id.key_id)
+        for key in named:
+            self.export_value(key.key_id)
         for bucket in (
             self.audit_archive,
             self.exports,

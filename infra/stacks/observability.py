@@ -117,10 +117,11 @@ class ObservabilityStack(DomainStack):
                 _Graph(title="Messages that wait", lines=_waiting(queues)),
                 _Graph(title="The oldest message, in seconds", lines=_ages(queues)),
                 _Graph(
-                    title="Batches due, unclear or charged otherwise, graders down, errors of ours",
+                    title="Batches due, unclear or charged otherwise, graders down, hosting stuck",
                     lines=[
                         own_metric("OldestDueBatchSeconds", statistic="Maximum"),
                         own_metric("GradersDown", statistic="Sum"),
+                        own_metric("HostingsStuck", statistic="Sum"),
                         own_metric("LlmBatchesUnresolved", statistic="Sum"),
                         own_metric("LlmCostsDiffer", statistic="Sum"),
                         own_metric("LlmCostsAboveBound", statistic="Sum"),

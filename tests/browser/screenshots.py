@@ -23,6 +23,7 @@ from tests.support.console_apprentice import filled_apprentice, newest_run
 from tests.support.console_decks import FilledDecks, filled_decks
 from tests.support.console_ledger import filled_ledger
 from tests.support.console_reviews import filled_reviews
+from tests.support.console_trainings import NAME, WORSE, filled_trainings
 from tests.support.graded import graded
 from tests.support.history import scored
 from tools.browser import launched
@@ -105,6 +106,7 @@ def filled(console: Console) -> Iterator[tuple[str, FilledDecks, str]]:
         decks = filled_decks(ledger.ledger, samples=160)
         decks.labelled.get("agreement")  # so that its page has the figures
         apprentice = filled_apprentice(platform, ledger.connection)
+        filled_trainings(platform, ledger.connection)
         yield task_id, decks, newest_run(apprentice)
 
 
@@ -167,6 +169,9 @@ def views_of_apprentice(run_id: str) -> dict[str, str]:
         "apprentice-one": task,
         **views,
         "apprentice-run-one": f"{task}/runs/{run_id}",
+        "apprentice-trainings-one": f"#/apprentice/{NAME}/trainings",
+        "apprentice-training-one": f"#/apprentice/{NAME}/trainings/{WORSE}",
+        "apprentice-version-one": f"#/apprentice/{NAME}/versions/1",
         "apprentice-change-one": f"{task}/configuration?a=1&b=2",
     }
 

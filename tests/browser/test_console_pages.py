@@ -15,6 +15,7 @@ from tests.support.console_apprentice import filled_apprentice, newest_run
 from tests.support.console_decks import filled_decks
 from tests.support.console_ledger import filled_ledger
 from tests.support.console_reviews import filled_reviews
+from tests.support.console_trainings import filled_trainings
 from tests.support.graded import graded
 from tests.support.history import scored
 
@@ -65,6 +66,11 @@ VIEWS = {
         "#/apprentice/intents/configuration?a=1&b=2",
         "#/apprentice/idle",
         "#/apprentice/idle/pairs",
+        "#/apprentice/idle/trainings",
+        "#/apprentice/routes/trainings",
+        "#/apprentice/routes/trainings/1",
+        "#/apprentice/routes/trainings/3",
+        "#/apprentice/routes/versions/1",
     ],
     "": ["#/", "#/?window=7d"],
     "tasks": ["#/tasks", "#/tasks/{task_id}", "#/tasks/{task_id}/compare?a=base&b=step"],
@@ -127,6 +133,7 @@ def filled(served):
         decks = filled_decks(ledger.ledger)
         decks.labelled.get("agreement")  # its page has the figures only of what was read
         apprentice = filled_apprentice(platform, ledger.connection)
+        filled_trainings(platform, ledger.connection)
         return {
             "deck_id": decks.runs.deck_id,
             "unmatched_id": decks.unmatched_id,

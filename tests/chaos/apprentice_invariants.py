@@ -172,7 +172,8 @@ def evidence_is_rebuilt(kept: Kept, task_id: str, rules: Rules) -> Finding:
                 float(one["score"]),
                 bool(one["is_drawn"]),
                 one["at"],
-                bool(one.get("is_sure", True)),
+                is_sure=bool(one.get("is_sure", True)),
+                in_canary=bool(one.get("in_canary", False)),
             )
             for one in kept.pairs_of(task_id, version)
         ]

@@ -56,6 +56,11 @@ def start(machine):
     return {("states:StartExecution", machine, "")}
 
 
+def at_sagemaker(kind, *operations):
+    """Operations on what SageMaker has under names of ours, which are made at run time."""
+    return {(f"sagemaker:{operation}", f"{kind}/*", "") for operation in operations}
+
+
 def derive(kind):
     return {("kms:GenerateMac", f"SecretsKeys{kind}", "")}
 
@@ -105,6 +110,13 @@ ASKS_MODELS = (
     | {("sts:AssumeRole", "iam::*:role/autotune-bedrock*", "")}
 )
 CALLS_MODELS = ASKS_MODELS | table("Registry", "PutItem", keys="llc_*")
+TRAINS = (
+    ENCRYPT
+    | table("Apprentice", "GetItem", keys="org_*#tasks")
+    | table("Apprentice", "GetItem", "Query", "UpdateItem", keys="apt_*")
+    | found_in("ApprenticeFiles")
+    | bucket("ApprenticeFiles", "DeleteObject", names="apt_*")
+)
 STARTS_RUNS = (
     table("Apprentice", "GetItem", "Query", keys="apt_*")
     | table("Apprentice", "GetItem", keys="org_*#tasks")
@@ -133,13 +145,19 @@ WITH_OIDC = {
 PUBLISH = table("Registry", "Query") | table("Deliveries", "GetItem", "PutItem") | send("Webhooks")
 COUNTS_RUNS = (
     ENCRYPT
-    | table("Apprentice", "BatchGetItem", "GetItem", "Query", keys="apt_*")
-    | table("Apprentice", "UpdateItem", keys="apt_*")
+    | table("Apprentice", "BatchGetItem", "ConditionCheckItem", keys="apt_*")
+    | table("Apprentice", "GetItem", "Query", "UpdateItem", keys="apt_*")
     | table("Apprentice", "BatchWriteItem", keys="apr_*")
     | table("Apprentice", "ConditionCheckItem", "GetItem", keys="org_*#tasks")
     | send("Runs")
 )
 
+ASKS_VERSIONS = (
+    {("lambda:InvokeFunction", "AnswerLinearFunction", "")}
+    | at_sagemaker("endpoint", "InvokeEndpoint")
+    | at_sagemaker("inference-component", "InvokeEndpoint")
+    | table("Apprentice", "UpdateItem", keys="apt_*#hosting")
+)
 EXPECTED = {
     "AccessApi": API
     | COUNTED_ENTITIES
@@ -212,6 +230,7 @@ EXPECTED = {
     | bucket("Exports", "DeleteObject", "GetObject")
     | start("ExportScores"),
     "ApprenticeApi": API
+    | {("kms:GetPublicKey", "CertificatesKey", "")}
     | table("Apprentice", "ConditionCheckItem", "GetItem", "Query", keys="apt_*")
     | table("Apprentice", "BatchWriteItem", "DeleteItem", "PutItem", "UpdateItem", keys="apt_*")
     | table("Budgets", "GetItem", "UpdateItem", keys="money#org_*#apt_*")
@@ -238,7 +257,7 @@ EXPECTED = {
     | bucket("LedgerTexts", "GetObject", "PutObject")
     | send("Runs")
     | drain("Runs")
-    | {("lambda:InvokeFunction", "AnswerLinearFunction", "")},
+    | ASKS_VERSIONS,
     "AnswerLinear": DECRYPT
     | found_in("ApprenticeFiles")
     | bucket("ApprenticeFiles", "GetObject", names="apt_*/models/*"),
@@ -255,7 +274,58 @@ EXPECTED = {
     | table("Ledger", "BatchGetItem", keys="llm_*")
     | found_in("LedgerTexts")
     | bucket("LedgerTexts", "GetObject"),
+    "ApprenticeTrainingsApi": API
+    | table("Apprentice", "ConditionCheckItem", "GetItem", keys="org_*#tasks")
+    | table("Apprentice", "GetItem", "Query", "UpdateItem", keys="apt_*")
+    | table("Budgets", "GetItem", keys="money#org_*#apt_*")
+    | start("TrainStudent"),
+    "FreezeExamples": TRAINS
+    | table("Apprentice", "ConditionCheckItem", keys="org_*#tasks")
+    | table("Apprentice", "BatchGetItem", keys="apt_*")
+    | table("Apprentice", "BatchGetItem", keys="apr_*")
+    | table("Ledger", "BatchGetItem", keys="llm_*")
+    | found_in("LedgerTexts")
+    | bucket("LedgerTexts", "GetObject")
+    | bucket("ApprenticeFiles", "PutObject", names="apt_*/data/*"),
+    "TrainLinear": TRAINS
+    | bucket("ApprenticeFiles", "GetObject", names="apt_*/data/*")
+    | bucket("ApprenticeFiles", "PutObject", names="apt_*/models/*"),
+    "ValidateStudent": TRAINS
+    | bucket("ApprenticeFiles", "GetObject", names="apt_*/data/*")
+    | bucket("ApprenticeFiles", "GetObject", names="apt_*/models/*"),
+    "HostStudent": TRAINS
+    | table("Apprentice", "ConditionCheckItem", keys="org_*#tasks")
+    | bucket("ApprenticeFiles", "GetObject", names="apt_*/data/*")
+    | {("kms:GetPublicKey", "CertificatesKey", ""), ("kms:Sign", "CertificatesKey", "")}
+    | ASKS_VERSIONS,
+    "FailTraining": TRAINS,
+    "SweepTrainings": ENCRYPT
+    | table("Apprentice/index/dueRuns", "Query")
+    | table("Apprentice", "ConditionCheckItem", "GetItem", keys="org_*#tasks")
+    | table("Apprentice", "GetItem", "Query", "UpdateItem", keys="apt_*")
+    | start("TrainStudent"),
     "FollowRuns": COUNTS_RUNS | follow("Apprentice", failures="RunStreamFailures"),
+    "SweepHostings": ENCRYPT
+    | table("Apprentice/index/dueRuns", "Query")
+    | table("Apprentice", "GetItem", "Query", keys="apt_*")
+    | table("Apprentice", "DeleteItem", "UpdateItem", keys="apt_*#hosting")
+    | at_sagemaker(
+        "endpoint",
+        *("CreateEndpoint", "DescribeEndpoint", "DeleteEndpoint", "AddTags", "ListTags"),
+        "CreateInferenceComponent",
+    )
+    | at_sagemaker(
+        "inference-component",
+        *("CreateInferenceComponent", "DescribeInferenceComponent", "DeleteInferenceComponent"),
+        *("UpdateInferenceComponentRuntimeConfig", "AddTags", "ListTags"),
+    )
+    | at_sagemaker(
+        "endpoint-config",
+        *("CreateEndpointConfig", "DescribeEndpointConfig", "DeleteEndpointConfig"),
+        *("CreateEndpoint", "AddTags", "ListTags"),
+    )
+    | at_sagemaker("model", "CreateModel", "DescribeModel", "DeleteModel", "AddTags", "ListTags")
+    | {("iam:PassRole", "HostingHostRole", "")},
     "SweepRuns": COUNTS_RUNS
     | table("Apprentice/index/dueRuns", "Query")
     | table("Apprentice", "GetItem", "UpdateItem", keys="apr_*")

@@ -16,6 +16,58 @@ RARELY_CALLED_OF_APPRENTICE = {
 
 OF_APPRENTICE = (
     *rare(
+        "SweepHostings",
+        """
+        dynamodb:GetItem Apprentice apt_*
+        dynamodb:Query Apprentice apt_*
+        dynamodb:DeleteItem Apprentice apt_*#hosting
+        dynamodb:UpdateItem Apprentice apt_*#hosting
+        sagemaker:AddTags endpoint/*
+        sagemaker:AddTags endpoint-config/*
+        sagemaker:AddTags inference-component/*
+        sagemaker:AddTags model/*
+        sagemaker:CreateEndpoint endpoint/*
+        sagemaker:CreateEndpoint endpoint-config/*
+        sagemaker:CreateEndpointConfig endpoint-config/*
+        sagemaker:CreateInferenceComponent endpoint/*
+        sagemaker:CreateInferenceComponent inference-component/*
+        sagemaker:CreateModel model/*
+        sagemaker:DeleteEndpoint endpoint/*
+        sagemaker:DeleteEndpointConfig endpoint-config/*
+        sagemaker:DeleteInferenceComponent inference-component/*
+        sagemaker:DeleteModel model/*
+        sagemaker:DescribeEndpoint endpoint/*
+        sagemaker:DescribeEndpointConfig endpoint-config/*
+        sagemaker:DescribeInferenceComponent inference-component/*
+        sagemaker:DescribeModel model/*
+        sagemaker:ListTags endpoint/*
+        sagemaker:ListTags endpoint-config/*
+        sagemaker:ListTags inference-component/*
+        sagemaker:ListTags model/*
+        sagemaker:UpdateInferenceComponentRuntimeConfig inference-component/*
+        iam:PassRole HostingHostRole
+        """,
+        "Models are hosted at SageMaker (tests/component/apprentice/test_hostings.py).",
+    ),
+    *rare(
+        "WorkRuns",
+        """
+        dynamodb:UpdateItem Apprentice apt_*#hosting
+        sagemaker:InvokeEndpoint endpoint/*
+        sagemaker:InvokeEndpoint inference-component/*
+        """,
+        "Versions at SageMaker are asked (tests/component/apprentice/test_hostings.py).",
+    ),
+    *rare(
+        "HostStudent",
+        """
+        dynamodb:UpdateItem Apprentice apt_*#hosting
+        sagemaker:InvokeEndpoint endpoint/*
+        sagemaker:InvokeEndpoint inference-component/*
+        """,
+        "Versions at SageMaker are tried first (tests/component/apprentice/test_hostings.py).",
+    ),
+    *rare(
         "SweepLedger",
         """
         dynamodb:GetItem Apprentice apr_*
@@ -137,6 +189,11 @@ OF_APPRENTICE = (
         "Versions are registered, promoted and retired (tests/component/apprentice).",
     ),
     *rare(
+        "ApprenticeApi",
+        "kms:GetPublicKey CertificatesKey",
+        "Whoever checks certificates reads the key (component/apprentice/test_certificates.py).",
+    ),
+    *rare(
         "ApprenticeReportsApi",
         """
         dynamodb:GetItem Apprentice org_*#tasks
@@ -196,6 +253,11 @@ OF_APPRENTICE = (
         "Answers of a small model are checked where chance chose them.",
     ),
     *rare(
+        "FollowRuns",
+        "dynamodb:ConditionCheckItem Apprentice apt_*",
+        "A canary goes to its next share (tests/component/apprentice/test_canaries.py).",
+    ),
+    *rare(
         "SweepRuns",
         """
         dynamodb:BatchGetItem Apprentice apt_*
@@ -207,6 +269,7 @@ OF_APPRENTICE = (
         dynamodb:Query Apprentice apt_*
         dynamodb:UpdateItem Apprentice apr_*
         dynamodb:UpdateItem Apprentice apt_*
+        dynamodb:ConditionCheckItem Apprentice apt_*
         dynamodb:ConditionCheckItem Apprentice org_*#tasks
         dynamodb:DeleteItem Apprentice org_*#tasks
         dynamodb:GetItem Apprentice org_*#tasks

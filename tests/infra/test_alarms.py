@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from autotune_platform.apprentice.hosting.advancing import STUCK_MESSAGE
 from autotune_platform.graders.probing import GONE
 from autotune_platform.ledger.comparing import ABOVE_BOUND, DIFFERS
 from autotune_platform.ledger.prices import UNPRICED
@@ -24,17 +25,18 @@ def test_dead_letters_and_failed_runs_call_a_person(aws):
         "5xx",
         *["ApproximateAgeOfOldestMessage"] * 6,
         *["ApproximateNumberOfMessagesVisible"] * 13,
-        *["AsyncEventsDropped"] * 10,
+        *["AsyncEventsDropped"] * 12,
         "AuditEntriesNotWritten",
         "CallbacksRefused",
         "CallsNotHandedOver",
         "ConcurrentExecutions",
         "Duration",
-        *["Errors"] * 10,
-        *["ExecutionsAborted"] * 5,
-        *["ExecutionsFailed"] * 5,
-        *["ExecutionsTimedOut"] * 5,
+        *["Errors"] * 12,
+        *["ExecutionsAborted"] * 6,
+        *["ExecutionsFailed"] * 6,
+        *["ExecutionsTimedOut"] * 6,
         "GradersDown",
+        "HostingsStuck",
         *["IteratorAge"] * 4,
         "LlmBatchesUnresolved",
         "LlmCostsAboveBound",
@@ -82,7 +84,7 @@ def test_every_alarm_reaches_its_topic(aws):
         for name, each in resources.items()
         if each["Type"] == "AWS::CloudWatch::Alarm"
     }
-    assert len(alarms) == 89
+    assert len(alarms) == 97
     for name, alarm in alarms.items():
         assert alarm.get("ActionsEnabled", True), name
         (action,) = alarm["AlarmActions"]
@@ -178,7 +180,7 @@ def test_a_schedule_that_fails_or_is_not_kept_calls_a_person(aws):
         for each in aws.service.find_resources("AWS::Events::Rule").values()
         for target in each["Properties"]["Targets"]
     }
-    assert len(scheduled) == 10
+    assert len(scheduled) == 12
     assert watched == {"Errors": scheduled, "AsyncEventsDropped": scheduled}
 
 
@@ -206,6 +208,7 @@ def test_every_api_function_has_its_unwritten_audit_entries_counted(aws):
     ("name", "message", "value"),
     [
         ("GradersDown", GONE, "1"),
+        ("HostingsStuck", STUCK_MESSAGE, "1"),
         ("LlmBatchesUnresolved", WAITS_FOR_OPERATOR, "1"),
         ("LlmCostsAboveBound", ABOVE_BOUND, "1"),
         ("LlmCostsDiffer", DIFFERS, "1"),

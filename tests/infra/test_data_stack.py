@@ -171,9 +171,11 @@ def test_content_is_refused_without_tls(aws):
 def test_secrets_are_derived_with_an_hmac_key_and_data_with_one_that_rotates(aws):
     keys = [each["Properties"] for each in aws.data.find_resources("AWS::KMS::Key").values()]
     of_secrets = [key for key in keys if key.get("KeySpec") == "HMAC_256"]
-    sealing = [key for key in keys if key not in of_secrets]
+    signing = [key for key in keys if key.get("KeyUsage") == "SIGN_VERIFY"]
+    sealing = [key for key in keys if key not in of_secrets and key not in signing]
     assert {key["Description"].rpartition(" ")[2] for key in of_secrets} == set(SECRET_KINDS)
     assert {key["KeyUsage"] for key in of_secrets} == {"GENERATE_VERIFY_MAC"}
+    assert [key["KeySpec"] for key in signing] == ["ECC_NIST_P256"]
     assert [key["EnableKeyRotation"] for key in sealing] == [True, True]
     assert {key["PendingWindowInDays"] for key in keys} == {30}
 

@@ -15,7 +15,6 @@ from ministack.services import iam, lambda_svc, stepfunctions, sts
 from local.decisions import Decision, DecisionRecord, patterns, read_decisions
 from local.permissions import (
     LEADING_KEYS,
-    MAC_ALGORITHM,
     ItemOfTable,
     LogicalNames,
     Waits,
@@ -24,8 +23,8 @@ from local.permissions import (
     leading_keys,
     recording,
     with_key_of_each_item,
+    with_kms_algorithm,
     with_leading_keys,
-    with_mac_algorithm,
     without_batches_of_sqs,
     without_ended_tasks,
 )
@@ -43,7 +42,9 @@ TRANSACTION = json.dumps(
         ]
     }
 ).encode()
+MAC_ALGORITHM = "kms:MacAlgorithm"
 GENERATE_MAC = b'{"KeyId":"k","Message":"bQ==","MacAlgorithm":"HMAC_SHA_256"}'
+SIGN = b'{"KeyId":"k","Message":"bQ==","SigningAlgorithm":"ECDSA_SHA_256"}'
 
 
 def sqs_action(operation: str, action_of: Any = iam_actions.extract_iam_action) -> str:
@@ -84,6 +85,10 @@ class TestMiniStack:
         found = iam_actions.request_tag_context("kms", "kms:GenerateMac", GENERATE_MAC, {})
         assert MAC_ALGORITHM not in found
 
+    def test_does_not_know_the_algorithm_of_a_signature(self) -> None:
+        found = iam_actions.request_tag_context("kms", "kms:Sign", SIGN, {})
+        assert "kms:SigningAlgorithm" not in found
+
 
 def test_each_request_counts_as_sent_over_tls() -> None:
     as_over_tls(iam_evaluator.pin_request_origin)("127.0.0.1", secure_transport=False)
@@ -107,9 +112,10 @@ def test_a_batch_of_messages_needs_the_permission_of_one(operation: str, action:
     assert sqs_action(operation, without_batches_of_sqs(iam_actions.extract_iam_action)) == action
 
 
-def test_the_algorithm_of_a_code_is_known() -> None:
-    context = with_mac_algorithm(iam_actions.request_tag_context)
+def test_the_algorithm_of_a_code_and_of_a_signature_is_known() -> None:
+    context = with_kms_algorithm(iam_actions.request_tag_context)
     assert context("kms", "kms:GenerateMac", GENERATE_MAC, {}) == {MAC_ALGORITHM: "HMAC_SHA_256"}
+    assert context("kms", "kms:Sign", SIGN, {}) == {"kms:SigningAlgorithm": "ECDSA_SHA_256"}
     assert context("sqs", "sqs:SendMessage", GENERATE_MAC, {}) == {}
 
 

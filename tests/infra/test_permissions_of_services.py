@@ -101,11 +101,30 @@ def test_policies_of_roles_decide_on_every_key(aws):
         for each in aws.templates[DATA_STACK_NAME]["Resources"].values()
         if each["Type"] == "AWS::KMS::Key"
     ]
-    # One for data, one for other people's keys to providers.
-    assert len(keys) == 2 + len(SECRET_KINDS)
+    # One for data, one for other people's keys to providers, one for certificates.
+    assert len(keys) == 3 + len(SECRET_KINDS)
     for statements in keys:
         assert {"kms:*"} == {
             statement["Action"]
             for statement in statements
             if ":root" in str(statement["Principal"].get("AWS"))
         }
+
+
+def test_roles_are_passed_to_sagemaker_alone_and_endpoints_are_in_no_template(aws):
+    resources = aws.service_template["Resources"].values()
+    passed = [
+        statement
+        for each in resources
+        if each["Type"] == "AWS::IAM::Policy"
+        for statement in each["Properties"]["PolicyDocument"]["Statement"]
+        if "iam:PassRole" in listed(statement["Action"])
+    ]
+    assert passed
+    for statement in passed:
+        assert statement["Action"] == "iam:PassRole"
+        assert statement["Condition"] == {
+            "StringEquals": {"iam:PassedToService": "sagemaker.amazonaws.com"}
+        }
+        assert "*" not in str(statement["Resource"])
+    assert not [each for each in resources if each["Type"].startswith("AWS::SageMaker")]

@@ -61,6 +61,8 @@ ROUTES = {
     "GET /api/v1/apprentice/runs/{runId}": "ApprenticeRunsApi",
     "ANY /api/v1/apprentice/tasks/{taskName}/examples": "ApprenticeExamplesApi",
     "ANY /api/v1/apprentice/tasks/{taskName}/examples/{proxy+}": "ApprenticeExamplesApi",
+    "ANY /api/v1/apprentice/tasks/{taskName}/trainings": "ApprenticeTrainingsApi",
+    "ANY /api/v1/apprentice/tasks/{taskName}/trainings/{proxy+}": "ApprenticeTrainingsApi",
     **{
         f"GET /api/v1/apprentice/tasks/{{taskName}}/{shown}": "ApprenticeReportsApi"
         for shown in ("status", "estimate")

@@ -46,6 +46,14 @@ FUNCTIONS = {
     "AnswerLinear": ("functions.apprentice.answer_linear", 25),
     "ApprenticeReportsApi": ("functions.apprentice.reports_api", 29),
     "ApprenticeExamplesApi": ("functions.apprentice.examples_api", 29),
+    "SweepHostings": ("functions.apprentice.sweep_hostings", 60),
+    "ApprenticeTrainingsApi": ("functions.apprentice.trainings_api", 29),
+    "FreezeExamples": ("functions.apprentice.freeze_examples", 900),
+    "TrainLinear": ("functions.apprentice.train_linear", 900),
+    "ValidateStudent": ("functions.apprentice.validate_student", 900),
+    "HostStudent": ("functions.apprentice.host_student", 300),
+    "FailTraining": ("functions.apprentice.fail_training", 60),
+    "SweepTrainings": ("functions.apprentice.sweep_trainings", 60),
     "FollowRuns": ("functions.apprentice.follow_runs", 900),
     "SweepRuns": ("functions.apprentice.sweep_runs", 300),
     "DecksApi": ("functions.decks.api", 29),
@@ -84,7 +92,14 @@ WITH_OIDC = {"OidcApi": ("functions.access.oidc_api", 29)}
 
 # They write Parquet and TFRecord, and have the layer that this takes.
 WRITE_RECORDS = {"ScoreExportApi", "WriteExport"}
-COMPUTE = {"AnswerLinear", "AdvanceDeckEdits", "DeckEditsApi", "DeckMeasuresApi"}
+COMPUTE = {
+    "AdvanceDeckEdits",
+    "AnswerLinear",
+    "DeckEditsApi",
+    "DeckMeasuresApi",
+    "TrainLinear",
+    "ValidateStudent",
+}
 
 # They do the same to thousands of things, several at once.
 WHOLE_PROCESSOR = {
@@ -92,8 +107,11 @@ WHOLE_PROCESSOR = {
     "DeleteOrganization",
     "FollowChanges",
     "FollowRuns",
+    "SweepRuns",
     "SweepBatches",
+    "ValidateStudent",
 }
+MEMORY_MB = {**dict.fromkeys(WHOLE_PROCESSOR, 1_769), "TrainLinear": 3_008}
 
 
 def test_there_are_the_functions_that_are_named_here(aws):
@@ -126,7 +144,7 @@ def test_a_function_is_small_traced_and_logs_json(aws, name):
     properties = aws.functions()[name]
     assert properties["Runtime"] == "python3.13"
     assert properties["Architectures"] == ["arm64"]
-    assert properties["MemorySize"] == (1_769 if name in WHOLE_PROCESSOR else 512)
+    assert properties["MemorySize"] == MEMORY_MB.get(name, 512)
     assert properties["Timeout"] == FUNCTIONS[name][1]
     assert properties.get("RecursiveLoop") == ("Allow" if name == "WorkRuns" else None)
     assert properties["TracingConfig"] == {"Mode": "Active"}
@@ -156,7 +174,7 @@ def test_no_two_functions_share_a_role_or_a_log_group(aws):
 
 def test_every_log_group_forgets(aws):
     groups = aws.service.find_resources("AWS::Logs::LogGroup")
-    assert len(groups) == len(FUNCTIONS) + 6
+    assert len(groups) == len(FUNCTIONS) + 7
     assert {group["Properties"]["RetentionInDays"] for group in groups.values()} == {30}
 
 
@@ -278,7 +296,7 @@ def test_scheduled_functions_run_once_each_time(aws):
         if each["Type"] == "AWS::Lambda::EventInvokeConfig"
     }
     scheduled = {target["Arn"]["Fn::GetAtt"][0] for target in targets}
-    assert len(scheduled) == 10
+    assert len(scheduled) == 12
     assert set(configured) == scheduled
     for each in configured.values():
         assert (each["MaximumRetryAttempts"], each["MaximumEventAgeInSeconds"]) == (0, 60)

@@ -99,6 +99,9 @@ def _make() -> dict[str, str]:
         "DECKS_TABLE": "decks",
         "APPRENTICE_TABLE": "apprentice",
         "PROVIDER_KEYS_KEY": kms.create_key()["KeyMetadata"]["KeyId"],
+        "CERTIFICATES_KEY": kms.create_key(KeySpec="ECC_NIST_P256", KeyUsage="SIGN_VERIFY")[
+            "KeyMetadata"
+        ]["KeyId"],
         "SUBMIT_LLM_BATCH_ARN": machines["submit_llm_batch"],
         "IMPORT_LLM_REQUESTS_ARN": machines["import_llm_requests"],
         "AUDIT_BUCKET": "audit",
@@ -107,6 +110,10 @@ def _make() -> dict[str, str]:
         "WORK_RUNS_FUNCTION": "work_runs",
         "ANSWER_LINEAR_FUNCTION": "answer_linear",
         "APPRENTICE_BUCKET": "apprentice",
+        "HOSTING_PREFIX": "autotune",
+        "HOSTING_ROLE_ARN": "arn:aws:iam::123456789012:role/hosting",
+        "SERVERLESS_IMAGE": "huggingface-pytorch-inference:cpu",
+        "ADAPTER_IMAGE": "djl-inference:lmi",
         "CAPTURE_QUEUE_URL": sqs.create_queue(QueueName="captures")["QueueUrl"],
         "CONTENT_BUCKET": "content",
         **{

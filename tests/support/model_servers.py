@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from autotune_platform.apprentice.local.contract import ServedModel
+
 JSON = dict[str, Any]
 SAID = '{"intent": "card_lost"}'
 
@@ -328,3 +330,10 @@ def serving(server: ModelServer, *, port: int = 0) -> Iterator[ModelServer]:
         http.shutdown()
         thread.join()
         http.server_close()
+
+
+class NoNotes:
+    """Notes nothing of calls."""
+
+    def note(self, served: ServedModel, *, is_awake: bool) -> None:
+        """Forget it."""

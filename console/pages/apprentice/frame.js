@@ -6,7 +6,7 @@ import { html } from "../../preact.js";
 
 export const PHASES = { 1: "the paid model", 2: "the paid model, beside a version", 3: "a version" };
 export const STAGES = { out: "plain", shadow: "plain", canary: "warning", serves: "good" };
-export const ALERTS = { emergency: "trouble", alarm: "trouble", halted: "trouble", budget: "warning", refused: "warning", failed: "trouble", unmonitored: "warning", unchecked: "warning", stale: "warning", shift: "warning", drift: "warning", refolding: "plain", graduated: "good" };
+export const ALERTS = { emergency: "trouble", alarm: "trouble", coverage: "warning", halted: "trouble", budget: "warning", refused: "warning", failed: "trouble", unmonitored: "warning", unchecked: "warning", stale: "warning", shift: "warning", drift: "warning", refolding: "plain", graduated: "good" };
 
 /** Why as much is checked as is. */
 export const REASONS = {
@@ -14,21 +14,23 @@ export const REASONS = {
   stale: "its pairs are too old",
   below_coaching: "it may agree too little",
   near_alarm: "it is half-way to an alarm",
+  coverage: "it is sure of fewer inputs than it was",
   decay: "less, the surer agreement is",
   floor: "the least share",
 };
 
 /** A view of a task: `open` is the title of its tab; the rest as of `Page`. */
-export function TaskPage({ name, open, about, children }) {
+export function TaskPage({ name, open, about, actions, children }) {
   const tabs = [
     [["apprentice", name], "Status"],
     [["apprentice", name, "runs"], "Runs"],
+    [["apprentice", name, "trainings"], "Trainings"],
     [["apprentice", name, "versions"], "Versions"],
     [["apprentice", name, "pairs"], "Pairs"],
     [["apprentice", name, "configuration"], "Configuration"],
   ];
   return html`
-    <${Page} title=${name} about=${about}>
+    <${Page} title=${name} about=${about} actions=${actions}>
       <${Tabs} label="Parts of the task" tabs=${tabs} open=${open} />
       ${children}
     <//>

@@ -32,7 +32,7 @@ function Of({ name, path, query, version, versions }) {
   const columns = [
     { name: "sequence", title: "Pair", width: 5, numeric: true, cell: ({ sequence }) => count(sequence) },
     { name: "score", title: "Score", width: 6, numeric: true, cell: (pair) => score(pair.score) },
-    { name: "drawn", title: "Evidence", width: 7, cell: ({ isDrawn }) => (isDrawn ? "yes" : "no: not drawn") },
+    { name: "drawn", title: "Evidence", width: 7, cell: ({ isDrawn, isSure }) => (!isDrawn ? "no: not drawn" : isSure ? "yes" : "not behind a gate: unsure") },
     { name: "at", title: "Answered", width: 12, cell: ({ at }) => html`<${Time} at=${at} />` },
     { name: "run", title: "Run", width: 18, cell: ({ runId }) => html`<a href=${link(["apprentice", name, "runs", runId])}><code>${runId}</code></a>` },
   ];

@@ -42,7 +42,7 @@ function Outcome({ run }) {
       ["Marks", marks.length > 0 ? marks.join(", ") : null],
       ["Small model", routing?.localVersion && `version ${routing.localVersion}: ${routing.local ?? "not asked yet"}`],
       ["In shadow", routing?.shadowVersion && `version ${routing.shadowVersion}: ${routing.shadow ?? "not asked yet"}`],
-      ["Agreement", routing && routing.pairs.length > 0 ? routing.pairs.map((pair) => `version ${pair.version}: ${score(pair.score)}${pair.isDrawn ? "" : ", no evidence"}`).join("; ") : null],
+      ["Agreement", routing && routing.pairs.length > 0 ? routing.pairs.map((pair) => `version ${pair.version}: ${score(pair.score)}${!pair.isDrawn ? ", no evidence" : pair.isSure ? "" : ", no evidence behind a gate"}`).join("; ") : null],
       ["Cost", routing && nanoDollars(routing.costNanoUsd)],
       ["Requests of the ledger", routing && routing.requestIds.length > 0 ? routing.requestIds.map((one) => html`<a key=${one} href=${link(["ledger", "requests", one])}><code>${one}</code></a> `) : null],
       ["Other models asked", routing && routing.additionalRequestIds.length > 0 ? routing.additionalRequestIds.map((one) => html`<a key=${one} href=${link(["ledger", "requests", one])}><code>${one}</code></a> `) : null],

@@ -1,22 +1,27 @@
 // Versions of a task's small model: where each is served, and how its evidence stands.
 
 import { useApi } from "../../api.js";
-import { Badge } from "../../components/badge.js";
 import { Empty } from "../../components/empty.js";
 import { Pager } from "../../components/pager.js";
 import { Table } from "../../components/table.js";
 import { Time } from "../../components/time.js";
 import { Trouble } from "../../components/trouble.js";
-import { count, percent } from "../../format.js";
+import { count } from "../../format.js";
 import { html } from "../../preact.js";
 import { link } from "../../router.js";
-import { STAGES, TaskPage } from "./frame.js";
+import { TaskPage } from "./frame.js";
+import { evidenceOf, stageOf } from "./standing.js";
+import { Version } from "./version.js";
 
-const NEAR_ALARM = 0.5;
 const HOSTED = { serverless: "SageMaker, serverless", inference_component: "SageMaker, as an inference component" };
 const BACKENDS = { vllm: "vLLM", ollama: "Ollama", llama_cpp: "llama.cpp", linear: "a function of this stack" };
 
-export function Served({ name, query }) {
+/** The versions of a task, or with an `id` one of them. */
+export function Served({ name, id, query }) {
+  return id ? html`<${Version} key=${id} name=${name} id=${id} />` : html`<${List} name=${name} query=${query} />`;
+}
+
+function List({ name, query }) {
   const of = `apprentice/tasks/${encodeURIComponent(name)}`;
   const task = useApi(of);
   const status = useApi(`${of}/status`);
@@ -37,35 +42,14 @@ export function Served({ name, query }) {
     <${TaskPage} name=${name} open="Versions" about="What is served in place of the paid model. Each version shows by itself that it agrees often enough, before it answers anybody.">
       <${Trouble} problem=${unknown} again=${task.problem ? task.again : status.again} />
       <${Table} label="Versions of the small model" problem=${problem} again=${again} columns=${columns} rows=${unknown ? [] : rows} id=${({ number }) => number} skeletons=${1}
-        href=${({ number }) => link(["apprentice", name, "pairs"], { version: number })}
+        href=${({ number }) => link(["apprentice", name, "versions", String(number)])}
         empty=${!unknown && html`
           <${Empty} title="No versions" command=${`autotune apprentice versions register ${name} MODEL`}>
-            A model that the task's server has already becomes a version once it is registered.
+            A model that the task's server has already becomes a version once it is registered; one that a training makes is a version by itself.
           <//>`} />
       <${Pager} path=${["apprentice", name, "versions"]} query=${query} nextToken=${data?.nextToken} />
     <//>
   `;
-}
-
-function stageOf({ state, standing }) {
-  if (state === "retired") return html`<${Badge} tone="trouble">retired<//>`;
-  if (!standing) return html`<${Badge}>not asked<//>`;
-  return html`<${Badge} tone=${STAGES[standing.stage]}>${standing.stage}<//>`;
-}
-
-// One sentence: how far it has come, and what speaks against it.
-function evidenceOf({ state, isOfPresentDefinition, standing }) {
-  if (!isOfPresentDefinition) return "of an earlier definition: it answers another question";
-  if (state === "retired") return "taken out for good";
-  if (!standing) return "nothing is known of it yet";
-  const { pairs, agreement, graduatedAt, alarmLevel, alarmAt, alarmedAt, emergencyAt } = standing;
-  if (emergencyAt !== null) return `out for good since pair ${count(emergencyAt)}: it agreed far too little`;
-  if (agreement.pairs === 0) return pairs === 0 ? "no pairs yet" : `none since the alarm at pair ${count(alarmedAt)}`;
-  const agrees = `agrees in ${percent(agreement.mean)} of ${count(agreement.pairs)} pairs`;
-  const since = alarmedAt === null ? "" : ` since the alarm at pair ${count(alarmedAt)}`;
-  const near = alarmLevel >= alarmAt * NEAR_ALARM ? "; close to an alarm" : "";
-  const come = graduatedAt === null ? `${count(agreement.evidence)} of the ${count(agreement.evidenceNeeded)} that it takes to graduate` : `graduated at pair ${count(graduatedAt)}, and is above ${percent(agreement.bound)}`;
-  return `${agrees}${since}: ${come}${near}`;
 }
 
 function servedBy({ backend, isOfPresentDefinition, state }, local) {

@@ -43,6 +43,7 @@ function Report({ name, days, report, estimate }) {
     <${Prospect} estimate=${estimate} />
     <${Versions} status=${status} />
     ${report.fields.length > 0 && html`<${Fields} fields=${report.fields} />`}
+    ${report.gate !== null && html`<${Gate} report=${report} />`}
     <${Spend} report=${report} />
     <${Days} days=${report.days} />
   `;
@@ -59,6 +60,22 @@ function Figures({ status }) {
       <${Stat} label="Agrees at least" value=${percent(version?.agreement.bound ?? null)} hint=${version ? `${percent(version.agreement.mean)} of ${count(version.agreement.pairs)} pairs` : `${count(status.examples)} of ${count(status.examplesNeeded)} examples`} />
       <${Stat} label="Checked" value=${percent(version?.sampling.rate ?? null)} hint=${version ? REASONS[version.sampling.reason] : "no version is asked"} />
       <${Stat} label="Saved" value=${nanoDollars(savings.netNanoUsd)} hint=${`in ${count(status.savingsDays)} days; ${range}`} />
+    <//>
+  `;
+}
+
+// What a version behind a gate is sure of, and what becomes of the rest.
+function Gate({ report: { gate, status } }) {
+  const coverage = presentOf(status)?.coverage ?? null;
+  const watched = coverage && `${percent(coverage.promised)} of the hold-out; an alarm begins below ${percent(coverage.least)}${coverage.checkedUntil === null ? "" : ", and one is on"}`;
+  return html`
+    <${Section} title="Gate">
+      <${Stats}>
+        <${Stat} label="Sure of" value=${percent(gate.coverage)} hint=${watched ?? "the version has no gate, and answers all"} />
+        <${Stat} label="Escalated" value=${percent(gate.escalated)} hint="of all answers: the paid model's, as the version was unsure" />
+        <${Stat} label="Agrees where it answers" value=${percent(gate.agreement)} hint="of what chance chose to check" />
+        <${Stat} label="Asks for a confidence of" value=${percent(coverage?.confidence ?? null)} hint=${coverage ? `alarms of coverage: ${count(coverage.alarms)}` : "none was shown to suffice"} />
+      <//>
     <//>
   `;
 }

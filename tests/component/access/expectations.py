@@ -70,6 +70,8 @@ EXPECTED = {
     "POST /api/v1/apprentice/tasks/<task_name>/versions": "O--O",
     "GET /api/v1/apprentice/tasks/<task_name>/versions": "O--O",
     "GET /api/v1/apprentice/tasks/<task_name>/versions/<version>": "O--O",
+    "GET /api/v1/apprentice/tasks/<task_name>/versions/<version>/certificate": "O--O",
+    "GET /api/v1/apprentice/certificate-key": "O--O",
     "POST /api/v1/apprentice/tasks/<task_name>/versions/<version>/promote": "O--O",
     "POST /api/v1/apprentice/tasks/<task_name>/versions/<version>/rollback": "O--O",
     "POST /api/v1/apprentice/tasks/<task_name>/versions/<version>/retire": "O--O",
@@ -80,6 +82,9 @@ EXPECTED = {
     "GET /api/v1/apprentice/tasks/<task_name>/examples": "O--O",
     "GET /api/v1/apprentice/tasks/<task_name>/examples/counts": "O--O",
     "DELETE /api/v1/apprentice/tasks/<task_name>/examples/<example_id>": "O--O",
+    "POST /api/v1/apprentice/tasks/<task_name>/trainings": "O--O",
+    "GET /api/v1/apprentice/tasks/<task_name>/trainings": "O--O",
+    "GET /api/v1/apprentice/tasks/<task_name>/trainings/<number>": "O--O",
     "GET /api/v1/apprentice/tasks/<task_name>/status": "O--O",
     "GET /api/v1/apprentice/tasks/<task_name>/report": "O--O",
     "POST /api/v1/apprentice/tasks/<task_name>/report": "O--O",
@@ -430,6 +435,8 @@ NOT_READY = {
     # Its backend's versions are trained, and it has no evidence.
     "POST /api/v1/apprentice/tasks/<task_name>/versions": "conflict",
     "POST /api/v1/apprentice/tasks/<task_name>/versions/<version>/promote": "conflict",
+    # One of them is under way, as another role began it.
+    "POST /api/v1/apprentice/tasks/<task_name>/trainings": "conflict",
     "POST /api/v1/apprentice/tasks/<task_name>/versions/<version>/rollback": "conflict",
     # No grader of the deck is active.
     "POST /api/v1/decks/<deck_id>/task": "conflict",

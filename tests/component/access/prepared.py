@@ -96,7 +96,7 @@ class Prepared:
             return f"{new_id('rwu')}-{'0' * 64}"
         if parameter == "ingest_token":
             return f"{new_id('igu')}-{'0' * 64}"
-        if parameter == "version":
+        if parameter == "version" or (parameter == "number" and owner == "unknown"):
             return "1"
         if parameter == "task_name" and owner == "unknown":
             return new_id("apt")
@@ -170,7 +170,10 @@ class Prepared:
         )
         stored = version.model_dump(mode="json", exclude_none=True)
         key = {"pk": task["id"], "sk": "version#000001"}
-        Table("apprentice", clients.dynamodb()).put({**key, **stored})
+        table = Table("apprentice", clients.dynamodb())
+        table.put({**key, **stored})
+        signed = {"version": 1, "text": "{}", "key_id": "k", "signature": "s"}
+        table.put({"pk": f"{task['id']}#trainings", "sk": "certificate#000001", **signed})
 
     def _new_apprentice_run(self, owner: str) -> str:
         path = f"/api/v1/apprentice/tasks/{self.id_of('task_name', owner)}/runs"
@@ -184,6 +187,10 @@ class Prepared:
         assert made["added"] == 1, made
         listed = self.platform.call("GET", path, api_key=self._admins[owner])
         return str(listed.json["examples"][-1]["id"])
+
+    def _new_number(self, owner: str) -> str:
+        path = f"/api/v1/apprentice/tasks/{self.id_of('task_name', owner)}/trainings"
+        return str(self._create(self._admins[owner], path)["training"]["number"])
 
     def _new_deck(self, owner: str) -> str:
         body = {"name": "d", "systemPrompt": "s"}

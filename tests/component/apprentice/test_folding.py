@@ -266,15 +266,20 @@ def test_other_rules_fold_all_pairs_anew(apprentice):
     assert stored(apprentice).evidence(rules(apprentice)) == rebuilt(apprentice)
 
 
-def test_a_pair_after_other_rules_folds_all_of_them_first(apprentice):
+def test_a_pair_after_other_rules_is_folded_by_those_of_its_evidence_until_all_are_folded_anew(
+    apprentice,
+):
     apprentice.store(apprentice.answered(score) for score in (1, 1, 0, 1) * 10)
     apprentice.follow()
-    seen = len(apprentice.records())
+    seen, former = len(apprentice.records()), rules(apprentice)
     apprentice.put(confidence={"alpha": 0.01, "windowSize": 30})
     apprentice.store([apprentice.answered(1)])
     runs = [r for r in apprentice.records()[seen:] if r["dynamodb"]["Keys"]["sk"]["S"] == "run"]
     apprentice.follow(runs)
     assert stored(apprentice).sequence == 41
+    pairs = apprentice.evidence.pairs(apprentice.task.id, 1)
+    assert stored(apprentice).evidence(former) == folded(pairs, former)
+    apprentice.follow()
     assert stored(apprentice).evidence(rules(apprentice)) == rebuilt(apprentice)
 
 
@@ -437,10 +442,15 @@ def test_no_evidence_is_stored_by_rules_that_are_over(apprentice, before_the_wri
     apprentice.store(apprentice.answered(score) for score in (1, 0, 1))
     apprentice.follow()
     apprentice.store([apprentice.answered(1)])
+    former, before = rules(apprentice), stored(apprentice)
     before_the_write(lambda: apprentice.put(thresholds=LOW))
     apprentice.follow(apprentice.records()[-1:])
+    after = stored(apprentice)
+    pairs = apprentice.evidence.pairs(apprentice.task.id, 1)
+    assert (after.sequence, after.evidence(former)) == (4, folded(pairs, former))
+    assert after.configuration_version == before.configuration_version
+    apprentice.follow()
     assert stored(apprentice).evidence(rules(apprentice)) == rebuilt(apprentice)
-    assert stored(apprentice).sequence == 4
 
 
 def test_a_task_that_is_deleted_meanwhile_keeps_nothing(apprentice, before_the_write):

@@ -99,10 +99,11 @@ def test_the_audit_log_has_alarms_and_promotions_once_each(apprentice):
     for _ in range(2):
         apprentice.platform.publish_events()
     log = apprentice.platform.call("GET", "/api/v1/audit", query={"limit": 200}).json["entries"]
-    alarm, promotion = (one for one in log if one["kind"] == "event")
+    alarm, promotion, canary = (one for one in log if one["kind"] == "event")
     assert (promotion["action"], promotion["data"]["pairs"]) == ("model_promoted", 60)
     assert (alarm["action"], alarm["data"]["kind"]) == ("apprentice_alarm", "alarm")
-    assert {one["data"]["taskId"] for one in (alarm, promotion)} == {apprentice.task.id}
+    assert (canary["action"], canary["data"]["change"]) == ("apprentice_canary", "began")
+    assert {one["data"]["taskId"] for one in (alarm, promotion, canary)} == {apprentice.task.id}
     assert "taskName" not in alarm["data"]
     query = {"action": "apprentice_alarm"}
     found = apprentice.platform.call("GET", "/api/v1/audit", query=query).json["entries"]
@@ -121,4 +122,57 @@ def test_alarms_of_a_version_in_shadow_are_not_published(apprentice, heard):
     fold(apprentice, 0.3, 200)
     [stored] = apprentice.evidence.all_of(apprentice.task.id)
     assert '"alarms":0' not in stored.state
+    assert heard() == []
+
+
+def asked(apprentice, number, confidence, local):
+    """Count runs that no chance drew, with how sure the version was."""
+    now = datetime.now(UTC)
+    alone = {"is_drawn": False, "phase": 3, "local_version": 1, "created_at": now}
+    said = {"local": local, "local_confidence": confidence}
+    apprentice.store(apprentice.answered(**alone, **said) for _ in range(number))
+    apprentice.follow()
+
+
+def gated(apprentice, **fields):
+    apprentice.put(
+        thresholds=RULES,
+        confidence={"falseAlarmPairs": 100},
+        local={"backend": "linear", "gate": "confidence"},
+        sampling={"decay": "exponential", "minFloor": 0.5},
+    )
+    gate = {"confidence": 0.8, "coverage": 0.9, "least_coverage": 0.75}
+    apprentice.add_version(1, gate=gate, backend="linear", **fields)
+
+
+def test_a_version_that_is_sure_of_fewer_inputs_is_heard_of_once_and_audited(apprentice, heard):
+    gated(apprentice)
+    fold(apprentice, 1, 60)
+    asked(apprentice, 80, 0.1, "unsure")
+    apprentice.follow()
+
+    [event] = heard()
+    assert event["event"] == "apprentice.alarm"
+    data = {**event["data"], "raisedAt": None}
+    assert 0 <= data.pop("coverage") < 0.75
+    assert data == {
+        "taskId": apprentice.task.id,
+        "taskName": "intents",
+        "version": 1,
+        "kind": "coverage",
+        "sequence": 60,
+        "meanAgreement": 1.0,
+        "leastCoverage": 0.75,
+        "raisedAt": None,
+    }
+    query = {"action": "apprentice_alarm"}
+    [entry] = apprentice.platform.call("GET", "/api/v1/audit", query=query).json["entries"]
+    assert entry["data"]["kind"] == "coverage"
+
+
+def test_of_a_version_in_shadow_nobody_hears_how_many_inputs_it_is_sure_of(apprentice, heard):
+    gated(apprentice)
+    asked(apprentice, 80, 0.1, "unsure")
+    [stored] = apprentice.evidence.all_of(apprentice.task.id)
+    assert '"alarms":1' in stored.coverage
     assert heard() == []

@@ -21,17 +21,18 @@ from hypothesis.stateful import (
 )
 
 from autotune_platform.apprentice.configuration.repository import TaskRepository
-from autotune_platform.apprentice.evidence import UnusableEvidenceError
 from autotune_platform.apprentice.examples.repository import ExampleRepository
+from autotune_platform.apprentice.folding import refolding
 from autotune_platform.apprentice.folding.advancing import rebuilt, stale_at, written
+from autotune_platform.apprentice.folding.models import scores_json
 from autotune_platform.apprentice.folding.settings import rules_of, window_of
 from autotune_platform.apprentice.folding.versions import with_evidence
 from autotune_platform.apprentice.phases import derive
 from autotune_platform.apprentice.routing import Local, Model, Remote
 from autotune_platform.apprentice.runs.models import RunPair
 from autotune_platform.apprentice.standing import Standings
-from autotune_platform.runtime.environment import FoldingEnvironment
-from autotune_platform.wiring.apprentice_folding import FoldingParts
+from autotune_platform.runtime.environment import FoldingEnvironment, RunSweepEnvironment
+from autotune_platform.wiring.apprentice_folding import FoldingParts, RunSweepParts
 from tests.support.apprentice_folding import NOON, Apprentice
 from tests.support.killing import Killed, Killer
 from tests.support.tables import SavedTables
@@ -65,6 +66,7 @@ class Folding(RuleBasedStateMachine):
         self.saved.restore()
         self.runs = []
         self.consumers = [FoldingParts(FoldingEnvironment.parse()) for _ in range(2)]
+        self.sweep = RunSweepParts(RunSweepEnvironment.parse()).refolding
         # Rules that are drawn seldom have something to work on.
         for _ in range(3):
             self.a_run_begins()
@@ -163,31 +165,46 @@ class Folding(RuleBasedStateMachine):
         self.killer.spare()
         self.consumers[consumer] = FoldingParts(FoldingEnvironment.parse())
 
+    @rule(version=st.sampled_from(VERSIONS))
+    def the_sweep_folds_some_pairs_anew(self, version):
+        self.sweep.go_on(self.apprentice.task.id, version)
+
+    @rule(
+        version=st.sampled_from(VERSIONS),
+        after=st.integers(0, 6),
+        moment=st.sampled_from(("before-call", "after-call")),
+    )
+    def the_sweep_is_killed(self, version, after, moment):
+        self.killer.kill(moment, after=after)
+        with suppress(Killed):
+            self.sweep.go_on(self.apprentice.task.id, version)
+        self.killer.spare()
+        self.sweep = RunSweepParts(RunSweepEnvironment.parse()).refolding
+
     @invariant()
     def what_is_stored_is_what_pairs_say(self):
-        """A cache of the present rules is right at each moment, however much is still to come."""
+        """A cache is right by its rules at each moment, however much is still to come."""
         if not hasattr(self, "runs"):
             return
-        document = self._document()
         for place, stored in enumerate(self.apprentice.evidence.all_of(self.apprentice.task.id)):
+            document = self._document(stored.configuration_version)
             rules = rules_of(document, attempt=VERSIONS.index(stored.version) + 1)
             pairs = list(self.apprentice.evidence.pairs(self.apprentice.task.id, stored.version))
             assert [pair.sequence for pair in pairs] == list(range(1, stored.sequence + 1)), place
-            try:
-                evidence = stored.evidence(rules)
-            except UnusableEvidenceError:
-                continue
             window = window_of(document)
             again = rebuilt(pairs, rules, window)
-            assert evidence == again.evidence
-            if stored.configuration_version == self.apprentice.task.version:
-                assert stored.stale_at == stale_at(again.tail, window)
-                assert stored.window == written(stored, again, configuration_version=1).window
+            assert stored.evidence(rules) == again.evidence
+            assert stored.scores == scores_json(again.scores)
+            assert stored.stale_at == stale_at(again.tail, window)
+            assert stored.window == written(stored, again, configuration_version=1).window
 
     def teardown(self):
         if not hasattr(self, "runs"):
             return
         self.consumers[0].run_router.route(self.apprentice.records())
+        for version in VERSIONS:
+            while not self.sweep.go_on(self.apprentice.task.id, version):
+                pass
         self.what_is_stored_is_what_pairs_say()
         self._require_counts()
         self._require_phase()
@@ -246,9 +263,9 @@ class Folding(RuleBasedStateMachine):
             versions=versions,
         )
 
-    def _document(self):
-        task = self.apprentice.task
-        return TaskRepository(self.apprentice.table).configuration(task.id, task.version).document
+    def _document(self, version):
+        tasks = TaskRepository(self.apprentice.table)
+        return tasks.configuration(self.apprentice.task.id, version).document
 
     def _add(self, run):
         self.apprentice.store([run])
@@ -269,7 +286,9 @@ def apprentice(platform, ledger):
     return made
 
 
-def test_what_is_stored_follows_from_the_runs(apprentice):
+def test_what_is_stored_follows_from_the_runs(apprentice, monkeypatch):
+    monkeypatch.setattr(refolding, "FEW_PAIRS", 6)
+    monkeypatch.setattr(refolding, "STEP_PAIRS", 4)
     saved, killer = SavedTables(), Killer()
     run_state_machine_as_test(
         lambda: Folding(apprentice, saved, killer),

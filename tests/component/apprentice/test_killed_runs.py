@@ -5,8 +5,10 @@ from datetime import timedelta
 
 import pytest
 
+from tests.support.apprentice_folding import Apprentice
 from tests.support.apprentice_runs import ANSWER, Runs
 from tests.support.killing import Killed, Killer
+from tests.support.lambdas import LambdaContext, handler
 from tests.support.ledger import later
 
 _MOST_CALLS = 60
@@ -128,8 +130,33 @@ def test_a_run_whose_last_attempt_was_lost_has_failed(runs: Runs) -> None:
 
     run = runs.read(run_id)
     assert (run["state"], run["error"]["code"]) == ("failed", "remote_unavailable")
-    assert "outcome_unclear" in run["error"]["message"]
+    assert "outcome_unclear: the call" in run["error"]["message"]
     assert run["routing"]["costNanoUsd"] > 0
+    Apprentice.follow(None, Apprentice.records())  # type: ignore[arg-type]
+    path = f"/api/v1/apprentice/tasks/{run['taskName']}/runs"
+    (listed,) = runs.platform.call("GET", path).json["runs"]
+    # What a provider says may be long; whoever wants it reads the run.
+    assert listed["error"]["message"].endswith(": outcome_unclear")
+
+
+def test_a_lost_call_of_a_run_that_the_sweep_ended_checked_nothing(runs: Runs) -> None:
+    primary = {"connectionId": runs.connection_id, "model": "small", "maxOutputTokens": 50}
+    runs.put(remote={"primary": {**primary, "maxRetries": 0}})
+    run_id = killed_while_asking(runs)
+
+    with later(timedelta(minutes=21)):
+        Apprentice.follow(None, Apprentice.records())  # type: ignore[arg-type]
+        handler("functions.apprentice.sweep_runs")({}, LambdaContext(300))
+        ended = runs.stored(run_id)
+        assert ended is not None
+        assert (ended.state, ended.check) == ("failed", "none")
+        assert ended.remote_asking is not None
+        runs.ledger.sweep()
+
+    settled = runs.stored(run_id)
+    assert settled is not None
+    assert (settled.state, settled.check, settled.remote_asking) == ("failed", "none", None)
+    assert settled.cost_nano_usd > 0
 
 
 def test_nothing_is_paid_for_a_run_that_was_not_asked_by_its_deadline(runs: Runs) -> None:

@@ -51,6 +51,29 @@ def answered_by(run):
     return run["routing"]["answers"]
 
 
+def test_behind_a_gate_a_student_leaves_to_the_paid_model_what_it_is_unsure_of(runs, task):
+    task.put(
+        sampling=UNCHECKED,
+        local={"backend": "linear", "timeoutMs": 20_000, "gate": "confidence"},
+    )
+    (key,) = stored_files()
+    content = boto3.client("s3").get_object(Bucket="apprentice", Key=key)["Body"].read()
+    gate = {"confidence": 0.8, "coverage": 0.9, "least_coverage": 0.77}
+    version = {"backend": "linear", "model": key.split("/")[-2], "digest": digest_of(content)}
+    task.add_version(1, canary_at=200, gate=gate, **version)
+    task.follow()
+    forget_processes()
+
+    sure, unsure = (
+        runs.start({"text": text}, wait=20).json["run"]
+        for text in ("please explain the weather", "zyxw vut srq")
+    )
+
+    assert (answered_by(sure), sure["output"]) == ("local", {"intent": "explain_weather"})
+    assert (answered_by(unsure), unsure["routing"]["escalated"]) == ("remote", True)
+    assert sure["routing"]["localConfidence"] >= 0.8 > unsure["routing"]["localConfidence"] > 0
+
+
 def stored_files():
     listed = boto3.client("s3").list_objects_v2(Bucket="apprentice").get("Contents", [])
     return [one["Key"] for one in listed]

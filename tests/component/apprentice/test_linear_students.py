@@ -25,7 +25,7 @@ from autotune_platform.runtime import clients as aws
 from autotune_platform.runtime.functions import Functions
 from functions.apprentice import answer_linear
 from tests.support.apprentice import OUTPUT_SCHEMA
-from tests.support.model_servers import Lambda, replying, serving
+from tests.support.model_servers import Lambda, NoNotes, replying, serving
 from tests.support.students import made_up
 
 TASK = "apt_0123456789abcdef"
@@ -69,7 +69,9 @@ def clients(server):
         def no_endpoints():
             pytest.fail("nobody asks SageMaker")
 
-        yield BackendClients(servers=servers, endpoints=no_endpoints, students=lambda: students)
+        yield BackendClients(
+            servers=servers, endpoints=no_endpoints, students=lambda: students, notes=NoNotes()
+        )
 
 
 def ask(clients, served, *, text="please show my balance", timeout_ms=AMPLE_MS):

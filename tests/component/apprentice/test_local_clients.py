@@ -27,6 +27,7 @@ from tests.support.model_servers import (
     SAID,
     LlamaCpp,
     ModelServer,
+    NoNotes,
     Ollama,
     SageMaker,
     Vllm,
@@ -57,6 +58,7 @@ def clients(servers: ModelServers) -> BackendClients:
         servers=servers,
         endpoints=lambda: EndpointInvocations(SageMakerRuntime(servers.send)),
         students=_no_students,
+        notes=NoNotes(),
     )
 
 
@@ -325,7 +327,10 @@ def _no_students() -> StudentInvocations:
 def test_addresses_inside_are_refused_where_they_are_not_admitted(backend: str) -> None:
     with connection_pool(admit_private=False) as pool, serving(BACKENDS[backend]()) as server:
         clients = BackendClients(
-            servers=ModelServers(pool), endpoints=_no_endpoints, students=_no_students
+            servers=ModelServers(pool),
+            endpoints=_no_endpoints,
+            students=_no_students,
+            notes=NoNotes(),
         )
         client = clients.client_for(
             configured(backend, server.url), ServedModel("intents-1", "sha256:0")

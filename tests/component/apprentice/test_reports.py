@@ -70,6 +70,13 @@ def scores_of(agreement: float, pairs: int, seed: int = 1) -> Iterator[float]:
     return (float(dice.random() < agreement) for _ in range(pairs))
 
 
+@pytest.mark.parametrize("shown", ["status", "report", "estimate"])
+def test_a_parameter_that_nobody_knows_is_refused(apprentice: Apprentice, shown: str) -> None:
+    path = f"/api/v1/apprentice/tasks/{apprentice.name}/{shown}"
+    answer = apprentice.platform.call("GET", path, query={"day": "3"})
+    assert (answer.status, answer.json["errors"][0]["field"]) == (422, "day")
+
+
 def test_a_task_without_runs_needs_examples(apprentice: Apprentice) -> None:
     status = read(apprentice, "status")
 

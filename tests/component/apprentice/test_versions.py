@@ -98,7 +98,7 @@ def test_a_model_that_is_served_is_registered(
         "model": name,
         "state": "hosted",
         "createdBy": platform.me()["principalId"],
-        **dict.fromkeys(["canaryAt", "promotedAt", "promotedBy", "retiredAt", "retiredBy"]),
+        **dict.fromkeys(["gate", "canaryAt", "promotedAt", "promotedBy", "retiredAt", "retiredBy"]),
     }
     assert platform.call("GET", f"{VERSIONS}/1").json["version"]["digest"] == digest
     assert server.asked == []

@@ -20,6 +20,7 @@ from autotune_platform.runtime.sagemaker import SageMakerRuntime
 from local.sagemaker.faults import Kind
 from tests.support.apprentice import OUTPUT_SCHEMA
 from tests.support.local_sagemaker import ROLE, Lab, until, variant
+from tests.support.model_servers import NoNotes
 
 QUESTION = LocalQuestion("Tell intents apart.", "I lost my card.", OUTPUT_SCHEMA, max_tokens=50)
 CHAT = """
@@ -53,6 +54,7 @@ def asking(pool: httpcore.ConnectionPool):
         servers=servers,
         endpoints=lambda: EndpointInvocations(SageMakerRuntime(servers.send)),
         students=no_students,
+        notes=NoNotes(),
     )
     configured = {"local": {"backend": "sagemaker", "url": None, "idleMinutes": 30}}
 

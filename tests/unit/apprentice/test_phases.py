@@ -43,7 +43,7 @@ def test_without_a_hosted_version_it_is_phase_1() -> None:
 
 def test_a_hosted_version_is_in_shadow_then_in_its_canary_then_serves() -> None:
     assert derived(version(1)) == Derived(Phase.BOTH, None, 1)
-    assert derived(version(1, GRADUATED)) == Derived(Phase.BOTH, None, 1, is_canary=True)
+    assert derived(version(1, GRADUATED)) == Derived(Phase.BOTH, None, 1, canary=1)
     assert derived(version(1, GRADUATED, canary_at=8)) == Derived(Phase.LOCAL, 1)
 
 
@@ -55,8 +55,16 @@ def test_a_canary_from_before_an_alarm_counts_no_more() -> None:
 
 def test_the_incumbent_serves_until_a_later_version_does() -> None:
     assert derived(serving(1), version(2)) == Derived(Phase.LOCAL, 1, 2)
-    assert derived(version(2, GRADUATED), serving(1)) == Derived(Phase.LOCAL, 1, 2, is_canary=True)
+    assert derived(version(2, GRADUATED), serving(1)) == Derived(Phase.LOCAL, 1, 2, canary=2)
     assert derived(serving(1), serving(2)) == Derived(Phase.LOCAL, 2)
+
+
+def test_a_version_keeps_its_canary_while_a_later_one_is_in_shadow() -> None:
+    found = derived(serving(1), version(2, GRADUATED), version(3))
+    assert (found, found.is_canary) == (Derived(Phase.LOCAL, 1, 3, canary=2), False)
+    assert derived(version(2, GRADUATED), version(3)) == Derived(Phase.BOTH, None, 3, canary=2)
+    assert derived(version(2, GRADUATED), serving(3)) == Derived(Phase.LOCAL, 3)
+    assert derived(version(2, GRADUATED), version(3, EMERGENCY)) == Derived(Phase.REMOTE)
 
 
 def test_an_older_version_that_does_not_serve_is_no_candidate() -> None:
@@ -149,14 +157,22 @@ class Phases(RuleBasedStateMachine):
         score=st.sampled_from([1.0, 1.0, 0.0, 0.9, 0.2]),
         count=st.sampled_from([20, 12, 40, 1]),
         is_drawn=st.sampled_from([True, True, True, False]),
+        in_canary=st.booleans(),
         twice=st.booleans(),
     )
     def pairs_come(
-        self, data: st.DataObject, score: float, count: int, is_drawn: bool, twice: bool
+        self,
+        data: st.DataObject,
+        score: float,
+        count: int,
+        is_drawn: bool,
+        in_canary: bool,
+        twice: bool,
     ) -> None:
         life = data.draw(st.sampled_from(self.lives))
         for _ in range(count):
-            pair = Pair(len(life.pairs) + 1, score, is_drawn, float(len(life.pairs)))
+            place = len(life.pairs)
+            pair = Pair(place + 1, score, is_drawn, float(place), in_canary)
             before = self.evidence(life)
             after = self.fold_one(life, pair)
             if twice:
@@ -230,8 +246,11 @@ class Phases(RuleBasedStateMachine):
         if candidate is not None:
             assert candidate.is_hosted
             assert self.evidence(candidate).emergency_at is None
-            if now.is_canary:
-                self.has_earned(candidate, canary=False)
+        canary = self.life(now.canary)
+        if canary is not None:
+            self.has_earned(canary, canary=False)
+            assert now.candidate is not None
+            assert now.candidate >= canary.number
 
     def has_earned(self, life: Life, *, canary: bool) -> None:
         """By the pairs alone: since the last alarm there were enough that agree, and none after."""
@@ -270,6 +289,7 @@ class Phases(RuleBasedStateMachine):
         now = self.now
         assert now.serving not in fired
         assert now.candidate not in fired
+        assert now.canary not in fired
         if fired and now.phase is Phase.BOTH:
             assert now.candidate is not None
             assert now.candidate > max(fired)

@@ -228,9 +228,18 @@ def test_roles_follow_from_the_phase(in_canary: bool) -> None:
 
 
 def test_a_canary_answers_its_share_and_no_other() -> None:
-    first = Derived(Phase.BOTH, None, 1, is_canary=True)
+    first = Derived(Phase.BOTH, None, 1, canary=1)
     assert roles(first, in_canary=True) == Roles(Phase.LOCAL, 1)
     assert roles(first, in_canary=False) == Roles(Phase.BOTH, 1)
-    later = Derived(Phase.LOCAL, 1, 2, is_canary=True)
+    later = Derived(Phase.LOCAL, 1, 2, canary=2)
     assert roles(later, in_canary=True) == Roles(Phase.LOCAL, 2)
     assert roles(later, in_canary=False) == Roles(Phase.LOCAL, 1)
+
+
+def test_a_later_version_in_shadow_is_asked_beside_a_canary() -> None:
+    first = Derived(Phase.BOTH, None, 2, canary=1)
+    assert roles(first, in_canary=True) == Roles(Phase.LOCAL, 1, 2)
+    assert roles(first, in_canary=False) == Roles(Phase.BOTH, 2)
+    later = Derived(Phase.LOCAL, 1, 3, canary=2)
+    assert roles(later, in_canary=True) == Roles(Phase.LOCAL, 2, 3)
+    assert roles(later, in_canary=False) == Roles(Phase.LOCAL, 1, 3)

@@ -47,6 +47,7 @@ def rate(
     *,
     is_serving: bool = True,
     alarm_level: float = 0.0,
+    is_settling: bool = False,
 ) -> SamplingRate:
     return sampling_rate(
         figures,
@@ -56,6 +57,7 @@ def rate(
         is_serving=is_serving,
         alarm_level=alarm_level,
         false_alarm_pairs=900,
+        is_settling=is_settling,
     )
 
 
@@ -73,12 +75,14 @@ def test_below_coaching_stale_near_an_alarm_and_before_graduation_all_is_sampled
     assert rate(window(None, 0, is_stale=True)).reason is Reason.STALE
     assert rate(window(0.85)).reason is Reason.BELOW_COACHING, "its bound is below, not its mean"
     assert rate(window(0.99), alarm_level=30.0).reason is Reason.NEAR_ALARM
+    assert rate(window(0.99), is_settling=True).reason is Reason.COVERAGE
     for found in (
         rate(window(0.99), is_serving=False),
         rate(window(0.99, is_stale=True)),
         rate(window(None, 0, is_stale=True)),
         rate(window(0.85)),
         rate(window(0.99), alarm_level=30.0),
+        rate(window(0.99), is_settling=True),
     ):
         assert found.rate == 1.0
     assert rate(window(0.99), alarm_level=29.999).rate < 1

@@ -8,9 +8,11 @@ from math import comb
 
 import pytest
 
+from autotune_platform.apprentice.coverage import least_promised
 from autotune_platform.apprentice.evidence import Evidence, Rules
 from autotune_platform.apprentice.pairs import Pair
 from autotune_platform.apprentice.validation.comparing import Difference, compare
+from autotune_platform.apprentice.validation.gating import SaidWith, gate_of
 from autotune_platform.apprentice.validation.judging import Bar, HeldOutAnswer, Objection, judge
 from autotune_platform.apprentice.validation.measuring import (
     could_pass,
@@ -226,3 +228,76 @@ def test_which_examples_decide_follows_from_how_probable_they_were():
 def drawn(*, right, wrong, propensity=0.1):
     made = answers(right=right, wrong=wrong, propensity=propensity)
     return [replace(one, group=f"drawn {one.group}") for one in made]
+
+
+GRID = [place / 20 for place in range(19, -1, -1)]
+LEVEL = BAR.level
+
+
+def said(chance, *, count, propensity=1.0, sure=0.98, unsure=0.5):
+    """Answers that agree often above a confidence of a half, and seldom below."""
+    found = []
+    for _ in range(count):
+        confidence = chance.random()
+        mean = sure if confidence >= 0.5 else unsure
+        found.append(SaidWith(confidence, float(chance.random() < mean), propensity))
+    return found
+
+
+def test_a_gate_promises_what_the_hold_out_bears_out():
+    gate = gate_of(said(random.Random(1), count=800), GRID, target=0.9, level=LEVEL)
+    assert 0.4 <= gate.confidence <= 0.5
+    assert gate.coverage == pytest.approx(1 - gate.confidence, abs=0.05)
+    assert gate.agreement > 0.9
+    assert gate.groups == pytest.approx(800 * gate.coverage)
+    assert gate.least_coverage == pytest.approx(least_promised(gate.coverage, 800))
+
+
+def test_groups_that_were_drawn_seldom_say_less_and_stand_for_more():
+    """A half that is drawn one time in ten weighs ten times as much, and is all that there is."""
+    chance = random.Random(2)
+    always = said(chance, count=400, sure=0.98, unsure=0.98)
+    seldom = said(chance, count=400, propensity=0.1)
+    gate = gate_of([*always, *seldom], GRID, target=0.9, level=LEVEL)
+    assert gate.confidence >= 0.4, "of the half that weighs, the unsure ones do not agree"
+    # 800 groups, of which one half has a tenth of the weight, are worth some 480.
+    assert gate.least_coverage == pytest.approx(least_promised(gate.coverage, 480), abs=0.005)
+
+
+def test_gates_promise_too_much_as_seldom_as_they_may():
+    """Agreement that is the target at each confidence: no gate is right."""
+    chance = random.Random(3)
+    wrong = 0
+    for _ in range(300):
+        rows = said(chance, count=150, sure=0.9, unsure=0.9)
+        rows += said(chance, count=150, sure=0.9, unsure=0.9, propensity=0.5)
+        wrong += gate_of(rows, GRID, target=0.9, level=10) is not None
+    assert wrong / 300 < 0.1 + 3 * math.sqrt(0.1 * 0.9 / 300)
+
+
+def test_behind_a_gate_only_what_passes_it_has_to_agree():
+    chance = random.Random(4)
+    (one_answer,) = answers(right=1)
+    rows = [
+        replace(one_answer, group=f"g{at}", score=one.score, confidence=one.confidence)
+        for at, one in enumerate(said(chance, count=800))
+    ]
+    without = judge(rows, BAR, GRID)
+    assert without.objections == (Objection.AGREEMENT,)
+    assert without.gate is not None, "it is known all the same"
+    behind = judge(rows, replace(BAR, is_gated=True), GRID)
+    assert (behind.has_passed, behind.gate) == (True, without.gate)
+    bad = [replace(one, score=0.0) for one in rows]
+    assert Objection.AGREEMENT in judge(bad, replace(BAR, is_gated=True), GRID).objections
+
+
+def test_a_version_that_does_not_say_how_sure_it_is_has_no_gate():
+    found = judge(answers(), BAR, GRID)
+    assert (found.has_passed, found.gate) == (True, None)
+    assert judge(answers(confidence=0.9), BAR).gate is None
+
+
+def test_repeats_of_an_input_are_one_to_a_gate():
+    rows = answers(right=60, confidence=0.9)
+    assert judge(rows, BAR, GRID).gate.groups == 60
+    assert judge([*rows, *rows], BAR, GRID).gate.groups == 60

@@ -204,6 +204,10 @@ def nested(depth: int) -> dict[str, Any]:
         ),
         ({"type": "json_schema", "schema": {"type": "text"}}, "builtin.schema['type']"),
         (
+            {"type": "json_schema", "schema": {"properties": {"x": {"type": "text"}}}},
+            "builtin.schema['properties']['x']['type']",
+        ),
+        (
             {"type": "json_schema", "schema": {"$ref": "https://x.example"}},
             "builtin.schema['$ref']",
         ),

@@ -235,6 +235,10 @@ ROUTES: Mapping[tuple[str, str], Rule] = {
     ("DELETE", "/api/v1/apprentice/tasks/<task_name>/examples/<example_id>"): Grant(
         "apprentice", "update"
     ),
+    ("GET", "/api/v1/apprentice/tasks/<task_name>/versions/<version>/certificate"): Grant(
+        "apprentice", "read"
+    ),
+    ("GET", "/api/v1/apprentice/certificate-key"): Grant("apprentice", "read"),
     ("POST", "/api/v1/apprentice/tasks/<task_name>/trainings"): Grant("apprentice", "update"),
     ("GET", "/api/v1/apprentice/tasks/<task_name>/trainings"): Grant("apprentice", "read"),
     ("GET", "/api/v1/apprentice/tasks/<task_name>/trainings/<number>"): Grant("apprentice", "read"),

@@ -18,7 +18,7 @@ MARGIN = 0.10
 """So much lower the share may be at any time: traffic is not the same at all hours."""
 _ERRORS = 2
 LEAST_COVERAGE = 0.02
-"""Below this a share cannot fall by anything that could be told."""
+"""Below this a share cannot fall by anything that could be noticed."""
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from autotune_platform.apprentice.betting import (
     Wealth,
     mean_level,
 )
+from autotune_platform.apprentice.canary import NO_CANARY, Canary
 from autotune_platform.apprentice.pairs import Pair
 from autotune_platform.runtime.bounded_json import parse_strictly
 
@@ -127,6 +128,7 @@ class Evidence:
         wealth: of the bets on graduation, since the last alarm.
         graduated_at: the pair at which U reached its level; None where it did not since the last
             alarm.
+        canary: how far it has come since it graduated.
         levels: M of the alarm, since the last alarm.
         alarms: how many there were.
         alarmed_at: the pair of the last one.
@@ -138,6 +140,7 @@ class Evidence:
     pairs: int = 0
     wealth: Wealth = NO_WEALTH_YET
     graduated_at: int | None = None
+    canary: Canary = NO_CANARY
     levels: Levels = AT_REST
     alarms: int = 0
     alarmed_at: int | None = None
@@ -172,17 +175,20 @@ class Evidence:
         emergency_levels = rules.last_alarm.after(self.emergency_levels, pair.score)
         has_alarm = mean_level(levels) >= rules.false_alarm_pairs
         is_emergency = mean_level(emergency_levels) >= rules.false_alarm_pairs
-        graduated_at, alarmed_at = self.graduated_at, self.alarmed_at
+        graduated_at, alarmed_at, canary = self.graduated_at, self.alarmed_at, self.canary
         if has_alarm:
-            wealth, levels = NO_WEALTH_YET, AT_REST
+            wealth, levels, canary = NO_WEALTH_YET, AT_REST, NO_CANARY
             graduated_at, alarmed_at = None, pair.sequence
-        elif graduated_at is None and MeanWealth(wealth).reaches(rules.level(self.alarms)):
-            graduated_at = pair.sequence
+        elif graduated_at is not None:
+            canary = canary.fold(pair)
+        elif MeanWealth(wealth).reaches(rules.level(self.alarms)):
+            graduated_at, canary = pair.sequence, Canary.begun(pair)
         return type(self)(
             sequence=pair.sequence,
             pairs=self.pairs + 1,
             wealth=wealth,
             graduated_at=graduated_at,
+            canary=canary,
             levels=levels,
             alarms=self.alarms + has_alarm,
             alarmed_at=alarmed_at,
@@ -234,6 +240,7 @@ class Evidence:
             pairs=_count(state["pairs"]),
             wealth=wealth,
             graduated_at=graduated_at,
+            canary=_canary(state["canary"]),
             levels=levels,
             alarms=_count(state["alarms"]),
             alarmed_at=alarmed_at,
@@ -265,6 +272,13 @@ def _count(value: object) -> int:
     if count < 0:
         raise ValueError("below 0")
     return count
+
+
+def _canary(state: Mapping[str, Any]) -> Canary:
+    since = state["since"]
+    if type(since) not in (int, float) or not math.isfinite(since):
+        raise ValueError("no time")
+    return Canary(_count(state["steps"]), _count(state["pairs"]), since)
 
 
 def _fraction(value: object) -> float:

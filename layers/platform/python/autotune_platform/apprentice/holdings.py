@@ -40,6 +40,12 @@ HOLDER = DataHolder(
         ),
         Holding(
             place="table apprentice",
+            key="apt_* / refold#*",
+            what="how far a version's pairs are folded anew, as numbers, until all are",
+            erased=_TASK,
+        ),
+        Holding(
+            place="table apprentice",
             key="apt_* / examples#*",
             what="how many examples there are of a definition, and what they cost",
             erased=_TASK,
@@ -76,9 +82,22 @@ HOLDER = DataHolder(
         ),
         Holding(
             place="table apprentice",
+            key="apt_*#trainings / certificate#*",
+            what="certificates of versions: digests, what a test said, what it cost; a signature",
+            erased=_TASK,
+        ),
+        Holding(
+            place="table apprentice",
             key="apt_*#trainings / last",
             what="how many trainings a task had",
             erased=_TASK,
+        ),
+        Holding(
+            place="table apprentice",
+            key="apt_*#hosting / host#*",
+            what="what SageMaker hosts of a task, and the last minute in which it was asked",
+            kept="until a day after SageMaker hosts it no more",
+            retained="it is by what a deleted task is taken down; it has no text",
         ),
         Holding(
             place="table apprentice",

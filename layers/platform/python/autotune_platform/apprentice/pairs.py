@@ -20,6 +20,7 @@ class Pair:
         at: when it was made, Unix seconds.
         is_sure: whether the version was as sure as its gate asks for, also where the task has no
             gate: another configuration may have one.
+        in_canary: whether chance put its run into the canary of its version.
 
     Raises:
         PairError: a field is outside these limits, or no number.
@@ -30,6 +31,7 @@ class Pair:
     is_drawn: bool
     at: float
     is_sure: bool = True
+    in_canary: bool = False
 
     def __post_init__(self) -> None:
         if type(self.sequence) is not int or self.sequence < 1:
@@ -40,6 +42,8 @@ class Pair:
             raise PairError(f"is_drawn: true or false, not {self.is_drawn!r}")
         if type(self.is_sure) is not bool:
             raise PairError(f"is_sure: true or false, not {self.is_sure!r}")
+        if type(self.in_canary) is not bool:
+            raise PairError(f"in_canary: true or false, not {self.in_canary!r}")
         if not _is_number(self.at) or not math.isfinite(self.at):
             raise PairError(f"at: Unix seconds, not {self.at!r}")
 

@@ -78,13 +78,19 @@ class Derived:
         phase: how its inputs are answered.
         serving: number of the version that answers, which there is in phase 3 alone.
         candidate: number of a later version, in shadow or canary; in phase 2 without a serving one.
-        is_canary: whether the candidate answers a share.
+        canary: number of the latest such version in its canary, which answers a share. A later one
+            in shadow is the candidate then, and is asked beside whoever answers the others.
     """
 
     phase: Phase
     serving: int | None = None
     candidate: int | None = None
-    is_canary: bool = False
+    canary: int | None = None
+
+    @property
+    def is_canary(self) -> bool:
+        """Whether the candidate itself answers a share."""
+        return self.canary is not None and self.canary == self.candidate
 
 
 def derive(*, examples: int, needed: int, versions: Sequence[Version]) -> Derived:
@@ -116,19 +122,17 @@ def derive(*, examples: int, needed: int, versions: Sequence[Version]) -> Derive
     serving = max(
         (number for number, stage in stages.items() if stage is Stage.SERVES), default=None
     )
-    candidate = max(
-        (
-            number
-            for number, stage in stages.items()
-            if stage in (Stage.SHADOW, Stage.CANARY)
-            and (serving is None or number > serving)
-            and (emergency is None or number > emergency)
-        ),
-        default=None,
-    )
-    is_canary = candidate is not None and stages[candidate] is Stage.CANARY
+    later = {
+        number: stage
+        for number, stage in stages.items()
+        if stage in (Stage.SHADOW, Stage.CANARY)
+        and (serving is None or number > serving)
+        and (emergency is None or number > emergency)
+    }
+    candidate = max(later, default=None)
+    canary = max((n for n, stage in later.items() if stage is Stage.CANARY), default=None)
     if serving is not None:
-        return Derived(Phase.LOCAL, serving, candidate, is_canary)
+        return Derived(Phase.LOCAL, serving, candidate, canary)
     if candidate is not None:
-        return Derived(Phase.BOTH, None, candidate, is_canary)
+        return Derived(Phase.BOTH, None, candidate, canary)
     return Derived(Phase.REMOTE)

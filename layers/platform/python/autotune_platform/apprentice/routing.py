@@ -70,10 +70,11 @@ def roles(derived: Derived, *, in_canary: bool) -> Roles:
         derived: what is derived of the task.
         in_canary: whether the run was drawn for the canary, at its share.
     """
-    if derived.is_canary and in_canary:
-        return Roles(Phase.LOCAL, derived.candidate)
+    shadow = None if derived.is_canary else derived.candidate
+    if derived.canary is not None and in_canary:
+        return Roles(Phase.LOCAL, derived.canary, shadow)
     if derived.phase is Phase.LOCAL:
-        return Roles(Phase.LOCAL, derived.serving, None if derived.is_canary else derived.candidate)
+        return Roles(Phase.LOCAL, derived.serving, shadow)
     return Roles(derived.phase, derived.candidate)
 
 

@@ -16,6 +16,7 @@ from autotune_platform.apprentice.folding.items import EVIDENCE, VERSION
 from autotune_platform.apprentice.folding.models import StoredEvidence
 from autotune_platform.apprentice.folding.repository import EvidenceRepository
 from autotune_platform.apprentice.folding.settings import (
+    canary_of,
     examples_needed,
     is_gated,
     rules_of,
@@ -38,7 +39,6 @@ KNOWN_SECONDS = 30
 
 KNOWN_TASKS = 64
 """How many a process remembers: the largest configuration takes over a megabyte."""
-_FIRST_CANARY = 0.05
 
 
 @dataclass(frozen=True)
@@ -102,9 +102,11 @@ class Standing:
 
     @property
     def canary_share(self) -> float:
-        """The share of inputs that a version answers which is in its canary."""
-        training = self.document.get("training")
-        return float(training["canary"][0]) if training else _FIRST_CANARY
+        """The share of inputs that the version in its canary answers; 0 without one."""
+        number = self.derived.canary
+        if number is None:
+            return 0.0
+        return canary_of(self.document).of(self.versions[number].version.evidence.canary)
 
     def rate(self, version: int | None) -> float:
         """Return the share of a version's inputs that is checked; 1 where nothing says less."""

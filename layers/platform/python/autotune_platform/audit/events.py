@@ -9,7 +9,13 @@ from autotune.protocol.ids import derived_id
 from autotune_platform.audit.repository import AuditRepository
 
 AUDITED: Final = frozenset(
-    {"apprentice.alarm", "budget.exhausted", "budget.warning", "model.promoted"}
+    {
+        "apprentice.alarm",
+        "apprentice.canary",
+        "budget.exhausted",
+        "budget.warning",
+        "model.promoted",
+    }
 )
 """Types of events that say who may answer, or that money is short."""
 

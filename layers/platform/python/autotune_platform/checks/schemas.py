@@ -19,7 +19,11 @@ from jsonschema.exceptions import ValidationError, best_match
 from jsonschema.protocols import Validator
 from jsonschema.validators import extend
 
-from autotune.protocol.limits import MAX_JSON_SCHEMA_BYTES, MAX_JSON_SCHEMA_DEPTH
+from autotune.protocol.limits import (
+    MAX_FIELD_NAME_CHARACTERS,
+    MAX_JSON_SCHEMA_BYTES,
+    MAX_JSON_SCHEMA_DEPTH,
+)
 from autotune.protocol.types import nests_deeper_than
 from autotune_platform.checks.faults import CompletionFaultError, configuration_error
 from autotune_platform.checks.patterns import matches
@@ -142,7 +146,7 @@ def check_schema(document: dict[str, Any], *, field: str) -> set[str]:
     except RecursionError as error:
         raise configuration_error(field, "a schema that nests less deep") from error
     if fault is not None:
-        place = "".join(f"[{part!r}]" for part in fault.absolute_path)
+        place = "".join(f"[{_short(part)!r}]" for part in fault.absolute_path)
         raise configuration_error(
             f"{field}{place}", f"a valid JSON schema: {fault.validator} does not hold"
         )
@@ -151,7 +155,7 @@ def check_schema(document: dict[str, Any], *, field: str) -> set[str]:
 
 def _fault(found: ValidationError) -> SchemaFault:
     place = "".join(
-        f"[{part}]" if isinstance(part, int) else f".{part}" for part in found.absolute_path
+        f"[{part}]" if isinstance(part, int) else f".{_short(part)}" for part in found.absolute_path
     )
     keyword = str(found.validator)
     value: Any = found.validator_value
@@ -163,6 +167,10 @@ def _fault(found: ValidationError) -> SchemaFault:
         return SchemaFault(place, "no property but those of the schema")
     limit = json.dumps(value, ensure_ascii=False)[:_FAULT_CHARACTERS]
     return SchemaFault(place, f"a value for which {keyword} holds: {limit}")
+
+
+def _short(part: str | int) -> str | int:
+    return part if isinstance(part, int) else part[:MAX_FIELD_NAME_CHARACTERS]
 
 
 def _named_draft(document: Mapping[str, Any]) -> str:
@@ -242,7 +250,7 @@ def _pattern_properties(
     for pattern, subschema in patterns.items():
         for name, member in instance.items():
             if matches(pattern, name):
-                yield from validator.descend(member, subschema)
+                yield from validator.descend(member, subschema, path=name)
 
 
 def _additional_properties(
@@ -256,7 +264,7 @@ def _additional_properties(
             if subschema is False:
                 yield ValidationError("additionalProperties")
             elif subschema is not True:
-                yield from validator.descend(member, subschema)
+                yield from validator.descend(member, subschema, path=name)
 
 
 def _unique_items(

@@ -32,12 +32,12 @@ from autotune_platform.decks.service import DeckService
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import (
     InvalidRequestError,
-    RequestTooLargeError,
     TooManyEntitiesError,
     UnavailableError,
 )
 from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.retry import BUSY
+from autotune_platform.runtime.uploaded_lines import require_few_lines
 
 _ATTEMPTS = 4
 
@@ -139,7 +139,7 @@ class SampleIntake:
             UnavailableError: a store is busy; some may be stored, and a repeat stores the others.
         """
         deck = self.decks.require(caller, deck_id)  # whose it is not learns nothing of the lines
-        _require_few(body)
+        require_few_lines(body, most=MAX_BULK_SAMPLES, limit="bulkSamples", line="a sample")
         lines = list(read_lines(body, NewLabelledSample))
         read = [line for line in lines if isinstance(line, Given)]
         rejected = [line for line in lines if isinstance(line, FaultyLine)]
@@ -289,19 +289,6 @@ def in_transactions(
         items += one.most_items
     if some:
         yield some
-
-
-def _require_few(body: bytes) -> None:
-    count = sum(1 for line in body.split(b"\n") if line.strip())
-    if not count:
-        raise InvalidRequestError.of_field("body", "at least one line with a sample")
-    if count > MAX_BULK_SAMPLES:
-        raise RequestTooLargeError(
-            f"the upload has {count} lines, and {MAX_BULK_SAMPLES} is the limit",
-            limit=LimitProblem(
-                name="bulkSamples", maximum=MAX_BULK_SAMPLES, unit="lines", actual=count
-            ),
-        )
 
 
 def _full(there: int) -> TooManyEntitiesError:

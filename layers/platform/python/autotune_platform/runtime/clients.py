@@ -200,6 +200,11 @@ def asking_lambda() -> Any:
     return _session().create_client("lambda", config=_ONCE_CONFIG)
 
 
+def sagemaker() -> Any:
+    """Return the process's client of SageMaker's control plane."""
+    return _client("sagemaker", _CONFIG)
+
+
 def sagemaker_runtime() -> Any:
     """Return a new client of SageMaker's runtime, which tries nothing twice."""
     return _session().create_client("sagemaker-runtime", config=_ONCE_CONFIG)

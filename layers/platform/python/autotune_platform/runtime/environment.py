@@ -350,6 +350,16 @@ class ApprenticeTasksEnvironment(ApprenticeEnvironment):
     apprentice_bucket: str
 
 
+class ApprenticeApiEnvironment(ApprenticeTasksEnvironment):
+    """For the function that manages tasks, and shows certificates of their models.
+
+    Attributes:
+        certificates_key: id of the KMS key that signs those.
+    """
+
+    certificates_key: str
+
+
 class RunStartEnvironment(LedgerEnvironment, ApprenticeEnvironment):
     """For functions that start runs.
 
@@ -420,11 +430,38 @@ class TrainingEnvironment(LedgerEnvironment, LinearEnvironment, StudentEnvironme
     """For the functions that do the steps of trainings."""
 
 
+class HostingEnvironment(TrainingEnvironment):
+    """For the function that makes versions of what was trained.
+
+    Attributes:
+        certificates_key: id of the KMS key that signs their certificates.
+    """
+
+    certificates_key: str
+
+
 class TrainingSweepEnvironment(Environment):
     """For the function that finds trainings whose execution was lost."""
 
     apprentice_table: str
     train_student_arn: str
+
+
+class HostingSweepEnvironment(Environment):
+    """For the function that looks after what SageMaker hosts.
+
+    Attributes:
+        hosting_prefix: what each name that it makes begins with.
+        hosting_role_arn: of the role that hosts act as.
+        serverless_image: of containers that run a model's own script.
+        adapter_image: of containers that serve a base with adapters.
+    """
+
+    apprentice_table: str
+    hosting_prefix: str
+    hosting_role_arn: str
+    serverless_image: str
+    adapter_image: str
 
 
 class FoldingEnvironment(Environment):

@@ -8,11 +8,14 @@ from autotune_platform.apprentice.erasing import TaskErasing
 from autotune_platform.apprentice.examples.repository import ExampleRepository
 from autotune_platform.apprentice.folding.reading import PairReading
 from autotune_platform.apprentice.folding.repository import EvidenceRepository
+from autotune_platform.apprentice.hosting.calling import HostingCalls
+from autotune_platform.apprentice.hosting.repository import HostingRepository
 from autotune_platform.apprentice.local.clients import BackendClients
 from autotune_platform.apprentice.local.exchanging import ModelServers
 from autotune_platform.apprentice.local.linear import StudentInvocations
 from autotune_platform.apprentice.local.sagemaker import EndpointInvocations
 from autotune_platform.apprentice.students.files import ModelFiles
+from autotune_platform.apprentice.training.certifying import CertificateReading
 from autotune_platform.apprentice.training.repository import TrainingRepository
 from autotune_platform.apprentice.versions.repository import VersionRepository
 from autotune_platform.apprentice.versions.service import ModelVersions
@@ -23,9 +26,10 @@ from autotune_platform.ledger.prices import Prices
 from autotune_platform.ledger.usable_connections import UsableConnections
 from autotune_platform.outbound.connections import connection_pool
 from autotune_platform.runtime import clients
+from autotune_platform.runtime.document_signing import DocumentSigning
 from autotune_platform.runtime.environment import (
+    ApprenticeApiEnvironment,
     ApprenticeEnvironment,
-    ApprenticeTasksEnvironment,
     LinearEnvironment,
 )
 from autotune_platform.runtime.functions import Functions
@@ -105,6 +109,11 @@ class LocalModelParts(ApprenticeParts):
             servers=self.model_servers,
             endpoints=lambda: self.endpoints,
             students=lambda: self.students,
+            notes=HostingCalls(
+                repository=HostingRepository(
+                    Table(self.environment.apprentice_table, clients.brief_dynamodb())
+                )
+            ),
         )
 
     @cached_property
@@ -127,7 +136,7 @@ class LocalModelParts(ApprenticeParts):
 class ApprenticeApiParts(ApiParts, ApprenticeParts):
     """What manages tasks of the apprentice."""
 
-    environment: ApprenticeTasksEnvironment
+    environment: ApprenticeApiEnvironment
 
     @cached_property
     def task_erasing(self) -> TaskErasing:
@@ -136,6 +145,14 @@ class ApprenticeApiParts(ApiParts, ApprenticeParts):
             evidence=self.apprentice_evidence,
             trainings=self.training_repository,
             files=ModelFiles(bucket=self.environment.apprentice_bucket, s3=clients.s3()),
+        )
+
+    @cached_property
+    def certificates(self) -> CertificateReading:
+        return CertificateReading(
+            tasks=self.apprentice_tasks,
+            repository=self.training_repository,
+            signing=DocumentSigning(key_id=self.environment.certificates_key, kms=clients.kms()),
         )
 
     @cached_property

@@ -5,6 +5,7 @@ from functools import cached_property
 from autotune_platform.apprentice.configuration.repository import TaskRepository
 from autotune_platform.apprentice.erasing import TaskErasing
 from autotune_platform.apprentice.examples.repository import ExampleRepository
+from autotune_platform.apprentice.folding.caching import EvidenceCache
 from autotune_platform.apprentice.folding.following import (
     CHANGED_RULES,
     CHANGED_RUNS,
@@ -12,6 +13,8 @@ from autotune_platform.apprentice.folding.following import (
     RunFollowing,
 )
 from autotune_platform.apprentice.folding.known_tasks import KnownTasks
+from autotune_platform.apprentice.folding.refolding import Refolding
+from autotune_platform.apprentice.folding.refolds import RefoldRepository
 from autotune_platform.apprentice.folding.repository import EvidenceRepository
 from autotune_platform.apprentice.folding.service import RunFolding
 from autotune_platform.apprentice.folding.sweeping import RunSweeping
@@ -57,8 +60,36 @@ class FoldingParts:
         return RunFolding(
             repository=self.evidence,
             examples=self.examples,
-            tasks=KnownTasks(self.task_repository, self.evidence),
-            tails=Tails(self.evidence),
+            tasks=self.known_tasks,
+            tails=self.tails,
+            cache=self.evidence_cache,
+            refolds=self.refolds,
+        )
+
+    @cached_property
+    def known_tasks(self) -> KnownTasks:
+        return KnownTasks(self.task_repository, self.evidence)
+
+    @cached_property
+    def tails(self) -> Tails:
+        return Tails(self.evidence)
+
+    @cached_property
+    def evidence_cache(self) -> EvidenceCache:
+        return EvidenceCache(repository=self.evidence, tasks=self.known_tasks, tails=self.tails)
+
+    @cached_property
+    def refolds(self) -> RefoldRepository:
+        return RefoldRepository(self.apprentice_table)
+
+    @cached_property
+    def refolding(self) -> Refolding:
+        return Refolding(
+            repository=self.evidence,
+            refolds=self.refolds,
+            tasks=self.known_tasks,
+            tails=self.tails,
+            cache=self.evidence_cache,
         )
 
     @cached_property
@@ -68,7 +99,7 @@ class FoldingParts:
                 CHANGED_RUNS,
                 lambda: RunFollowing(folding=self.run_folding, queue=self.run_queue),
             ),
-            Route(CHANGED_RULES, lambda: RuleFollowing(folding=self.run_folding)),
+            Route(CHANGED_RULES, lambda: RuleFollowing(refolding=self.refolding)),
         )
 
 
@@ -92,5 +123,6 @@ class RunSweepParts(FoldingParts):
             tasks=self.task_repository,
             runs=RunRepository(self.apprentice_table),
             folding=self.run_folding,
+            refolding=self.refolding,
             queue=self.run_queue,
         )

@@ -10,6 +10,7 @@ from autotune_platform.apprentice.examples.texts import ExampleContents
 from autotune_platform.apprentice.folding.repository import EvidenceRepository
 from autotune_platform.apprentice.runs.repository import RunRepository
 from autotune_platform.apprentice.students.files import ModelFiles
+from autotune_platform.apprentice.training.certifying import Certifying
 from autotune_platform.apprentice.training.endings import TrainingEndings
 from autotune_platform.apprentice.training.freezing import FreezeStep
 from autotune_platform.apprentice.training.hosting import HostStep
@@ -21,7 +22,9 @@ from autotune_platform.apprentice.training.sweeping import TrainingSweeping
 from autotune_platform.apprentice.versions.repository import VersionRepository
 from autotune_platform.ledger.row_answers import RowAnswers
 from autotune_platform.runtime import clients
+from autotune_platform.runtime.document_signing import DocumentSigning
 from autotune_platform.runtime.environment import (
+    HostingEnvironment,
     TrainingApiEnvironment,
     TrainingEnvironment,
     TrainingSweepEnvironment,
@@ -96,6 +99,12 @@ class TrainingParts(LedgerParts, LocalModelParts):
             data_sets=self.data_sets,
         )
 
+
+class HostingParts(TrainingParts):
+    """What makes versions of what was trained."""
+
+    environment: HostingEnvironment
+
     @cached_property
     def host_step(self) -> HostStep:
         return HostStep(
@@ -104,6 +113,9 @@ class TrainingParts(LedgerParts, LocalModelParts):
             data_sets=self.data_sets,
             versions=VersionRepository(self.apprentice_table),
             clients=self.local_clients,
+            certifying=Certifying(
+                signing=DocumentSigning(key_id=self.environment.certificates_key, kms=clients.kms())
+            ),
         )
 
 

@@ -6,6 +6,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from autotune.cli import (
+    apprentice_certificates,
     apprentice_examples,
     apprentice_reports,
     apprentice_runs,
@@ -119,6 +120,7 @@ command(app)(apprentice_runs.run)
 command(app)(apprentice_runs.runs)
 command(app)(apprentice_trainings.train)
 command(app)(apprentice_trainings.trainings)
+command(app)(apprentice_certificates.certificate)
 command(app)(apprentice_reports.status)
 command(app)(apprentice_reports.report)
 command(app)(apprentice_reports.estimate)

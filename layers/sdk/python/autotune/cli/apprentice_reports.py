@@ -10,9 +10,11 @@ from autotune.cli.figures import figure, plain_table
 from autotune.cli.invocation import Columns, Invocation, stdout_console, stop
 from autotune.cli.llm_spending import dollars
 from autotune.protocol.apprentice_reports import (
+    ApprenticeCoverage,
     ApprenticeDay,
     ApprenticeEstimate,
     ApprenticeFieldAgreement,
+    ApprenticeGateFigures,
     ApprenticeNextTraining,
     ApprenticeReport,
     ApprenticeSavings,
@@ -138,6 +140,8 @@ def report(
     if found.fields:
         invocation.show_all([*found.fields], _FIELDS)
     stdout_console().print(_totals(found))
+    if found.gate is not None:
+        stdout_console().print(_gate(found.gate))
 
 
 def estimate(invocation: Invocation, name: Name) -> None:
@@ -228,7 +232,35 @@ def _version(one: ApprenticeVersionStanding) -> str:
             f"{agreement.evidence:.3g} of {agreement.evidence_needed:g}"
         )
     reason = one.sampling.reason.replace("_", " ")
-    return f"{one.stage}; {said}; {one.sampling.rate:.1%} checked ({reason})"
+    line = f"{_stage(one)}; {said}; {one.sampling.rate:.1%} checked ({reason})"
+    return line if one.coverage is None else f"{line}; {_sure(one.coverage)}"
+
+
+def _sure(one: ApprenticeCoverage) -> str:
+    """Return how many inputs a version behind a gate is sure of."""
+    said = (
+        f"sure of {figure(one.share, _SHARE)} of {one.inputs} inputs, promised {one.promised:.1%}, "
+        f"an alarm below {one.least:.1%}"
+    )
+    return said if one.checked_until is None else f"{said}, which is on"
+
+
+def _gate(one: ApprenticeGateFigures) -> str:
+    return (
+        f"gate: sure of {figure(one.coverage, _SHARE)} of inputs, {figure(one.escalated, _SHARE)} "
+        f"of answers escalated; {figure(one.agreement, _SHARE)} of checked local answers agree"
+    )
+
+
+def _stage(one: ApprenticeVersionStanding) -> str:
+    canary = one.canary
+    if canary is None:
+        return one.stage
+    said = f"{one.stage}, {canary.share:.4g} of inputs"
+    if not canary.is_automatic:
+        return f"{said} until promoted"
+    step = f"step {canary.step} of {canary.steps}"
+    return f"{said}, {step}, {canary.pairs} of {canary.pairs_needed} pairs"
 
 
 def _use(use: ApprenticeBudgetUse) -> str:

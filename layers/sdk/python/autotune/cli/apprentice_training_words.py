@@ -31,6 +31,8 @@ def _too_few(training: ApprenticeTraining) -> str:
 def _agreement(training: ApprenticeTraining) -> str:
     test = training.test
     above = "the threshold" if test is None else f"{test.threshold:.3f}"
+    if test is not None and test.is_gated:
+        return f"of no confidence it is shown that agreement is above {above}"
     return f"its mean agreement is not shown to be above {above}"
 
 

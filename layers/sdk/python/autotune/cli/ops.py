@@ -1,7 +1,10 @@
 """``autotune ops``: what needs AWS credentials instead of an API key."""
 
 import json
+import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
@@ -11,6 +14,7 @@ from pydantic.alias_generators import to_camel
 
 from autotune.cli import exit_codes
 from autotune.cli.invocation import Invocation, command, note, stop
+from autotune.cli.ops_teardown import Hosted, Teardown
 from autotune.protocol.access import (
     CreateOrganizationResponse,
     OrganizationLimits,
@@ -52,14 +56,19 @@ class Deployment:
 
     def call(self, name: str, payload: dict[str, Any]) -> dict[str, Any]:
         """Invoke one of the stack's operator functions; return its answer."""
+        with self.session() as session:
+            return _invoke(session, _function_name(session, self.stack, name), payload)
+
+    @contextmanager
+    def session(self) -> "Iterator[Session]":
+        """Provide a session; what AWS refuses ends the command."""
         try:
             import boto3.session  # noqa: PLC0415 - an extra of its own, and slow to load
             from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415
         except ModuleNotFoundError:
             stop("this command needs boto3: pip install 'autotune-sdk[operator]'")
         try:
-            session = boto3.session.Session(region_name=self.region)
-            return _invoke(session, _function_name(session, self.stack, name), payload)
+            yield boto3.session.Session(region_name=self.region)
         except ClientError as error:
             _stop_refused(error, self.stack)
         except BotoCoreError as error:
@@ -184,6 +193,57 @@ def sweep(invocation: Invocation, *, deployment: Deployment) -> None:
 def redrive(invocation: Invocation, *, deployment: Deployment) -> None:
     """Move dead letters back to their queues; print how many of each queue moved."""
     _show_counts(invocation, deployment.call("RedriveDeadLetters", {})["moved"])
+
+
+@command(app)
+def teardown(
+    invocation: Invocation,
+    *,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="List what would go, and delete nothing.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    minutes: Annotated[
+        int, typer.Option(min=1, max=240, help="How long to wait for what takes time to go.")
+    ] = 45,
+    deployment: Deployment,
+) -> None:
+    """Delete all endpoints, components, configurations and models that host versions at SageMaker.
+
+    They are made at run time, so cdk destroy leaves them, and they cost: run this before it, when
+    no training is under way. Only what is tagged as the stack's goes. Ended before its end, it
+    goes on where it was when it is run again.
+    """
+    with deployment.session() as session:
+        hosting = Teardown(sagemaker=session.client("sagemaker"), stack=deployment.stack)
+        found = hosting.found()
+        if dry_run or not found:
+            for one in found:
+                _show_hosted(invocation, one)
+            note(f"{len(found)} would be deleted" if found else "there is nothing to delete")
+            return
+        is_asked = not (yes or invocation.as_json) and sys.stdin.isatty()
+        if is_asked:
+            for one in found:
+                _show_hosted(invocation, one)
+        elif not yes:
+            stop(f"{len(found)} would be deleted; give --yes to delete them, --dry-run to see them")
+        if is_asked and not typer.confirm(f"Delete these {len(found)}?", err=True):
+            stop("nothing was deleted")
+        left = hosting.delete(
+            within_seconds=minutes * 60, tell=lambda one: _show_hosted(invocation, one)
+        )
+    if left:
+        names = ", ".join(f"{one.kind} {one.name} ({one.status or 'there'})" for one in left[:10])
+        stop(f"{len(left)} are left after {minutes} minutes: {names}", exit_codes.UNAVAILABLE)
+    note("nothing is left")
+
+
+def _show_hosted(invocation: Invocation, hosted: Hosted) -> None:
+    if invocation.as_json:
+        typer.echo(json.dumps(hosted._asdict()))
+        return
+    typer.echo(f"{hosted.kind:<13}  {hosted.name}  {hosted.status}".rstrip())
 
 
 def _limit(text: str) -> tuple[str, int | None]:

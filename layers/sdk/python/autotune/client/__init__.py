@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from autotune.client.arguments import NotGiven as NotGiven
 from autotune.client.arguments import not_given as not_given
+from autotune.client.certificates import verify_certificate as verify_certificate
 from autotune.client.clients import AsyncAutotuneClient as AsyncAutotuneClient
 from autotune.client.clients import AutotuneClient as AutotuneClient
 from autotune.client.deck_files.exporting import deck_file_of as deck_file_of
@@ -23,6 +24,7 @@ from autotune.client.downloads import DownloadProgress as DownloadProgress
 from autotune.client.errors import APIError as APIError
 from autotune.client.errors import AuthenticationError as AuthenticationError
 from autotune.client.errors import AutotuneError as AutotuneError
+from autotune.client.errors import CertificateError as CertificateError
 from autotune.client.errors import ChecksumMismatchError as ChecksumMismatchError
 from autotune.client.errors import ConfigurationError as ConfigurationError
 from autotune.client.errors import ConflictError as ConflictError
@@ -51,6 +53,15 @@ from autotune.client.summary import SummaryReport as SummaryReport
 from autotune.client.summary import VerdictSummary as VerdictSummary
 from autotune.protocol.access import CreateKeyResponse as CreateKeyResponse
 from autotune.protocol.access import Key as Key
+from autotune.protocol.apprentice_certificates import (
+    ApprenticeCertificate as ApprenticeCertificate,
+)
+from autotune.protocol.apprentice_certificates import (
+    ApprenticeCertificateKey as ApprenticeCertificateKey,
+)
+from autotune.protocol.apprentice_certificates import (
+    SignedApprenticeCertificate as SignedApprenticeCertificate,
+)
 from autotune.protocol.apprentice_examples import ApprenticeExample as ApprenticeExample
 from autotune.protocol.apprentice_examples import (
     ApprenticeExampleCounts as ApprenticeExampleCounts,

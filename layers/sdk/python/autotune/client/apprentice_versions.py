@@ -6,9 +6,18 @@ from autotune.client.arguments import request_of
 from autotune.client.binding import AsyncResource, ListMethod, Method, Resource
 from autotune.client.calls import Call, CallOptions, Listing, call, listing, returning
 from autotune.protocol import apprentice_versions as wire
+from autotune.protocol.apprentice_certificates import (
+    ApprenticeCertificateKey,
+    ApprenticeCertificateKeyResponse,
+    SignedApprenticeCertificate,
+    SignedApprenticeCertificateResponse,
+)
 
 _version = returning(wire.ApprenticeVersionResponse, lambda answer: answer.version)
 _versions = returning(wire.ApprenticeVersionList, lambda page: (page.versions, page.next_token))
+
+_certificate = returning(SignedApprenticeCertificateResponse, lambda answer: answer.certificate)
+_key = returning(ApprenticeCertificateKeyResponse, lambda answer: answer.certificate_key)
 
 
 def register_version(
@@ -98,6 +107,26 @@ def roll_back_version(
     return _changed(name, number, "rollback", **options)
 
 
+def get_certificate(
+    name: str, number: int, **options: Unpack[CallOptions]
+) -> Call[SignedApprenticeCertificate]:
+    """Read what a version was trained on, how it was judged and what that cost, signed.
+
+    ``autotune.client.verify_certificate`` checks it, and returns what it says.
+
+    Raises:
+        NotFoundError: there is no such task or version, or the platform did not train it.
+    """
+    return call(
+        "GET", *_versions_of(name), str(number), "certificate", read=_certificate, **options
+    )
+
+
+def get_certificate_key(**options: Unpack[CallOptions]) -> Call[ApprenticeCertificateKey]:
+    """Read the public key by which certificates are checked; keep it, it never changes."""
+    return call("GET", "apprentice", "certificate-key", read=_key, **options)
+
+
 def _changed(
     name: str, number: int, verb: str, **options: Unpack[CallOptions]
 ) -> Call[wire.ApprenticeVersion]:
@@ -117,6 +146,8 @@ class ApprenticeVersionMethods:
     register = Method(register_version)
     list = ListMethod(list_versions)
     get = Method(get_version)
+    certificate = Method(get_certificate)
+    certificate_key = Method(get_certificate_key)
     promote = Method(promote_version)
     retire = Method(retire_version)
     roll_back = Method(roll_back_version)

@@ -88,6 +88,10 @@ class ChecksumMismatchError(DownloadError):
     """Other bytes came than those that the file has; nothing of them was kept."""
 
 
+class CertificateError(AutotuneError):
+    """A certificate does not check: it was changed, or signed by another key."""
+
+
 class UploadError(AutotuneError):
     """A file could not be put where it was to be uploaded."""
 

@@ -22,6 +22,30 @@ class ModelPromoted(ResponseModel):
     promoted_at: Timestamp
 
 
+class ApprenticeCanaryMoved(ResponseModel):
+    """The data of ``apprentice.canary``: a version answers another share of callers.
+
+    Attributes:
+        version: its number.
+        change: it ``began``, ``advanced`` to the next share, or was ``rolled_back`` by an alarm.
+        step: which share of how many it has, or had, from 1.
+        share: of the inputs that it answers from now on, from 0 to 1.
+        sequence: the pair that did it, by its number among those of the version.
+        mean_agreement: of the last pairs, from 0 to 1; None where there is no window.
+    """
+
+    task_id: str
+    task_name: str
+    version: int
+    change: Literal["began", "advanced", "rolled_back"]
+    step: int
+    steps: int
+    share: float
+    sequence: int
+    mean_agreement: float | None = None
+    changed_at: Timestamp
+
+
 class ApprenticeAlarm(ResponseModel):
     """The data of ``apprentice.alarm``: a version or its inputs are not what they were.
 

@@ -115,6 +115,29 @@ class ApprenticeCoverage(ResponseModel):
     checked_until: int | None = None
 
 
+class ApprenticeCanary(ResponseModel):
+    """How far a version has come that has graduated, before it serves.
+
+    Attributes:
+        share: of all inputs, that it answers now; all of its answers are checked.
+        step: which share that is, from 1.
+        steps: how many there are.
+        pairs: checked answers of this step.
+        pairs_needed: how many it takes to its end; after a day one is enough.
+        since: when the step began.
+        is_automatic: whether the next share, and serving, come by themselves; without ``training``
+            a person promotes.
+    """
+
+    share: float
+    step: int
+    steps: int
+    pairs: int
+    pairs_needed: int
+    since: Timestamp
+    is_automatic: bool
+
+
 class ApprenticeVersionStanding(ResponseModel):
     """Where a version of the small model stands.
 
@@ -124,6 +147,7 @@ class ApprenticeVersionStanding(ResponseModel):
         pairs: all that count, also those before its last alarm. Behind a gate, which is where
             ``coverage`` is not None, they are of what callers have: answers that it is sure of.
         graduated_at: the pair at which it graduated, since its last alarm.
+        canary: how far it has come since; None but in stage ``canary``.
         alarm_level: how much speaks for an alarm, which is raised at ``alarm_at``.
         alarms: how many there were.
         alarmed_at: the pair of the last one.
@@ -137,6 +161,7 @@ class ApprenticeVersionStanding(ResponseModel):
     window: ApprenticeWindow
     sampling: ApprenticeSampling
     graduated_at: int | None
+    canary: ApprenticeCanary | None = None
     alarm_level: float
     alarm_at: int
     alarms: int
@@ -281,7 +306,9 @@ class ApprenticeStatus(ResponseModel):
         version: of its configuration.
         phase: 1 where the paid model alone is asked, 2 where both are, 3 where a version answers.
         serving: number of the version that answers callers.
-        candidate: number of the one in shadow or canary.
+        candidate: number of the latest one in shadow or canary.
+        is_canary: whether that one answers a share of callers.
+        canary: number of the version that does; a later one may be the candidate, in shadow.
         examples: answers of the paid model under the present definition, of ``examples_needed``.
         next_training: when the small model is trained again; None where nothing is trained here.
         versions: those under the present definition, the latest first.
@@ -299,6 +326,7 @@ class ApprenticeStatus(ResponseModel):
     serving: int | None
     candidate: int | None
     is_canary: bool
+    canary: int | None = None
     examples: int
     examples_needed: int
     next_training: ApprenticeNextTraining | None = None

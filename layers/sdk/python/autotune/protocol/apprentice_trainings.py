@@ -150,9 +150,10 @@ class ApprenticeTrainingTest(ResponseModel):
         valid: share of outputs that the schema admits.
         slow_ms: 95 % of its answers took at most so long, in milliseconds.
         comparison: with the version that served; None where none did.
+        is_gated: whether ``local.gate`` was ``confidence``. Then ``gate`` decides, and ``mean``,
+            ``bound`` and ``evidence``, which are of all answers, do not.
         gate: None where no confidence is shown to suffice, or the model does not say how sure it
-            is. With ``local.gate`` ``confidence`` the model has to have one, and ``mean`` and
-            ``bound``, which are of all its answers, decide nothing.
+            is.
     """
 
     attempt: int
@@ -167,6 +168,7 @@ class ApprenticeTrainingTest(ResponseModel):
     valid: float
     slow_ms: int
     comparison: ApprenticeTrainingComparison | None = None
+    is_gated: bool = False
     gate: ApprenticeTrainingGate | None = None
 
 

@@ -80,8 +80,8 @@ class AuditedEvent(ResponseModel):
     It is the event that webhooks get; ``time`` is when it happened.
 
     Attributes:
-        action: ``budget_warning``, ``budget_exhausted``, ``model_promoted`` or
-            ``apprentice_alarm``.
+        action: ``budget_warning``, ``budget_exhausted``, ``model_promoted``,
+            ``apprentice_canary`` or ``apprentice_alarm``.
         event_id: what webhooks have as ``webhook-id``.
         data: what webhooks have as ``data``, without names.
     """

@@ -25,6 +25,7 @@ EventType = Literal[
     "deck.proposal.completed",
     "model.promoted",
     "apprentice.alarm",
+    "apprentice.canary",
     "apprentice.report",
 ]
 """What organisations can subscribe to."""

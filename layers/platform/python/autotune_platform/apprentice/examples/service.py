@@ -8,7 +8,6 @@ from autotune.protocol.apprentice_examples import ImportedExamples
 from autotune.protocol.deck_samples import RejectedLine
 from autotune.protocol.ids import derived_id, is_id
 from autotune.protocol.limits import MAX_DATA_SET_EXAMPLES, MAX_EXAMPLES_AT_ONCE
-from autotune.protocol.problems import LimitProblem
 from autotune_platform.access.models import Caller
 from autotune_platform.apprentice.configuration.models import ConfiguredTask
 from autotune_platform.apprentice.configuration.service import TaskConfigurations
@@ -28,11 +27,10 @@ from autotune_platform.apprentice.examples.splits import SplitRepository
 from autotune_platform.apprentice.examples.texts import ExampleContents
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import (
-    InvalidRequestError,
     NotFoundError,
-    RequestTooLargeError,
 )
 from autotune_platform.runtime.parts import part
+from autotune_platform.runtime.uploaded_lines import require_few_lines
 
 _PAGE_BYTES = 2_000_000
 """Lambda answers with 6 MB at most, and JSON is wrapped in JSON again."""
@@ -93,7 +91,7 @@ class Examples:
                 and a repeat stores the others.
         """
         configured = self.tasks.get(caller, name)
-        _require_few(body)
+        require_few_lines(body, most=MAX_EXAMPLES_AT_ONCE, limit="examples", line="an example")
         given, rejected = [], []
         for line in read_lines(body, configured.configuration.document):
             if isinstance(line, Given):
@@ -202,16 +200,3 @@ def _place(example: Example, split: Split) -> str:
     if side == "holdout" and not example.is_representative:
         return "neither"
     return side or "neither"
-
-
-def _require_few(body: bytes) -> None:
-    count = sum(1 for line in body.split(b"\n") if line.strip())
-    if not count:
-        raise InvalidRequestError.of_field("body", "at least one line with an example")
-    if count > MAX_EXAMPLES_AT_ONCE:
-        raise RequestTooLargeError(
-            f"the request has {count} lines, and {MAX_EXAMPLES_AT_ONCE} is the limit",
-            limit=LimitProblem(
-                name="examples", maximum=MAX_EXAMPLES_AT_ONCE, unit="lines", actual=count
-            ),
-        )

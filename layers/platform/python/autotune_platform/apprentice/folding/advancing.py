@@ -5,31 +5,59 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from autotune_platform.apprentice.agreement import lower_bound, thousandths
+from autotune_platform.apprentice.canary import Canary
 from autotune_platform.apprentice.coverage import Coverage, CoverageRules
 from autotune_platform.apprentice.evidence import Evidence, Rules
 from autotune_platform.apprentice.folding.models import StoredEvidence, scores_json, window_json
 from autotune_platform.apprentice.pairs import Pair
 from autotune_platform.apprentice.window import FEWEST_FRESH, WindowSettings, figures
 
-AlarmKind = Literal["alarm", "emergency", "coverage"]
+AlarmKind = Literal["alarm", "emergency"]
 
 
 @dataclass(frozen=True)
 class Raised:
-    """An alarm, or an emergency.
+    """An alarm, or an emergency, and the pair that raised it."""
+
+    kind: AlarmKind
+    pair: Pair
+
+
+@dataclass(frozen=True)
+class Fallen:
+    """An alarm of coverage: a version is sure of fewer inputs than it was.
 
     Attributes:
-        sequence: the pair that raised it; of ``coverage``, the last one before.
+        sequence: the version's last pair before.
         at: when, Unix seconds.
-        coverage: of ``coverage``, the share of inputs that raised it.
+        share: the share of inputs of which it was sure.
         least: the share that was watched.
     """
 
-    kind: AlarmKind
     sequence: int
     at: float
-    coverage: float | None = None
-    least: float | None = None
+    share: float
+    least: float
+
+
+MoveKind = Literal["began", "advanced", "rolled_back"]
+
+
+@dataclass(frozen=True)
+class Moved:
+    """What a pair did to the canary of a version.
+
+    Attributes:
+        kind: ``rolled_back`` by an alarm or an emergency.
+        graduated_at: the pair by which the version had graduated.
+        canary: as it is then; of one that was rolled back, as it was.
+    """
+
+    kind: MoveKind
+    graduated_at: int
+    canary: Canary
+    sequence: int
+    at: float
 
 
 @dataclass
@@ -42,6 +70,8 @@ class Advance:
         scores: how often each score came since the last alarm, by its thousandths.
         coverage: how many inputs the version is sure of; None where nobody watches that.
         raised: alarms of a version that had graduated, and emergencies.
+        fallen: alarms of coverage of a version that had graduated.
+        moved: what became of its canary, or would if it were in one.
     """
 
     rules: Rules
@@ -51,6 +81,8 @@ class Advance:
     scores: dict[int, int] = field(default_factory=dict)
     coverage: Coverage | None = None
     raised: list[Raised] = field(default_factory=list)
+    fallen: list[Fallen] = field(default_factory=list)
+    moved: list[Moved] = field(default_factory=list)
 
     def add(self, pair: Pair) -> None:
         """Fold one more pair.
@@ -64,9 +96,25 @@ class Advance:
             self.tail.append(pair)
             self._count(before, pair)
         if self.evidence.alarmed_at != before.alarmed_at and before.graduated_at is not None:
-            self.raised.append(Raised("alarm", pair.sequence, pair.at))
+            self.raised.append(Raised("alarm", pair))
         if self.evidence.emergency_at != before.emergency_at:
-            self.raised.append(Raised("emergency", pair.sequence, pair.at))
+            self.raised.append(Raised("emergency", pair))
+        self._move(before, pair)
+
+    def _move(self, before: Evidence, pair: Pair) -> None:
+        after = self.evidence
+        has_emergency = after.emergency_at != before.emergency_at
+        kind: MoveKind
+        if before.graduated_at is not None and (after.graduated_at is None or has_emergency):
+            kind, of = "rolled_back", before
+        elif after.graduated_at != before.graduated_at:
+            kind, of = "began", after
+        elif after.canary.steps > before.canary.steps:
+            kind, of = "advanced", after
+        else:
+            return
+        assert of.graduated_at is not None, "it has graduated, or had"
+        self.moved.append(Moved(kind, of.graduated_at, of.canary, pair.sequence, pair.at))
 
     def see(self, *, is_sure: bool, at: float, rules: CoverageRules) -> None:
         """Count one more input that the version was asked, and was sure of or not."""
@@ -76,8 +124,7 @@ class Advance:
         self.coverage = before.fold(is_sure=is_sure, pairs=evidence.pairs, at=at, rules=rules)
         if self.coverage.alarms != before.alarms and evidence.graduated_at is not None:
             share = (before.sure + is_sure) / (before.inputs + 1)
-            raised = Raised("coverage", evidence.sequence, at, share, before.least)
-            self.raised.append(raised)
+            self.fallen.append(Fallen(evidence.sequence, at, share, before.least))
 
     def _count(self, before: Evidence, pair: Pair) -> None:
         """Count a score where the evidence has it, too."""

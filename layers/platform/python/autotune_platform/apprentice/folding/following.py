@@ -5,6 +5,7 @@ from typing import get_args
 
 from autotune_platform.apprentice.configuration.items import CONFIGURATION
 from autotune_platform.apprentice.folding.items import VERSION
+from autotune_platform.apprentice.folding.refolding import Refolding
 from autotune_platform.apprentice.folding.service import RunFolding
 from autotune_platform.apprentice.folding.tallies import CHECKS_ENDED
 from autotune_platform.apprentice.runs.handing_over import RunQueue
@@ -52,15 +53,15 @@ class RunFollowing:
 
 @part
 class RuleFollowing:
-    """Folds pairs anew where a task's rules or versions changed."""
+    """Has pairs folded anew where a task's rules or versions changed."""
 
-    folding: RunFolding
+    refolding: Refolding
 
     def follow(self, changes: Sequence[Change]) -> None:
-        """Fold the pairs of the tasks that changes are of.
+        """Have the pairs of the tasks folded that changes are of.
 
         Raises:
             UnavailableError: others kept writing the same evidence; follow them again.
         """
         for task_id in dict.fromkeys(change.pk for change in changes):
-            self.folding.refold(task_id)
+            self.refolding.follow(task_id)

@@ -1,8 +1,9 @@
 """How evidence, pairs, counts and lists of runs lie in the table ``apprentice``.
 
-``pk=apt_…`` has ``sk=evidence#000001`` for a version, ``sk=examples#<definition hash>`` and
-``sk=day#2026-11-27``. ``pk=apt_…#pairs#000001, sk=0000000001`` is a pair of a version, by its
-sequence. ``pk=apt_…#runs#2026-11-27`` lists the runs of a UTC day, by when they were created:
+``pk=apt_…`` has ``sk=evidence#000001`` for a version, ``sk=refold#000001`` while its pairs are
+folded anew, ``sk=examples#<definition hash>`` and ``sk=day#2026-11-27``.
+``pk=apt_…#pairs#000001, sk=0000000001`` is a pair of a version, by its sequence.
+``pk=apt_…#runs#2026-11-27`` lists the runs of a UTC day, by when they were created:
 ``sk=<time>#<run id>``. An entry there says what was counted of its run, so that it is counted once.
 """
 
@@ -13,6 +14,7 @@ from autotune_platform.storage.item_format import moment
 
 DUE_RUNS_INDEX = "dueRuns"
 EVIDENCE = "evidence#"
+REFOLD = "refold#"
 DAY = "day#"
 VERSION = "version#"
 
@@ -23,6 +25,16 @@ PAID_COUNTED = "paid"
 def evidence_key(version: int) -> str:
     """Return the sort key of a version's evidence; such keys sort as the numbers do."""
     return f"{EVIDENCE}{version:06d}"
+
+
+def version_key(number: int) -> str:
+    """Return the sort key of a version; such keys sort as the numbers do."""
+    return f"{VERSION}{number:06d}"
+
+
+def refold_key(version: int) -> str:
+    """Return the sort key of how far a version's pairs are folded anew."""
+    return f"{REFOLD}{version:06d}"
 
 
 def day_key(day: str) -> str:

@@ -4,12 +4,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from autotune_platform.apprentice.canary import Shares
 from autotune_platform.apprentice.configuration.models import ApprenticeTask
 from autotune_platform.apprentice.configuration.repository import TaskRepository
 from autotune_platform.apprentice.coverage import CoverageRules
 from autotune_platform.apprentice.evidence import Rules
 from autotune_platform.apprentice.folding.repository import EvidenceRepository
 from autotune_platform.apprentice.folding.settings import (
+    canary_of,
     coverage_of,
     is_gated,
     rules_of,
@@ -45,6 +47,11 @@ class KnownTask:
         return coverage_of(self.document)
 
     @property
+    def canary(self) -> Shares:
+        """What its canaries are."""
+        return canary_of(self.document)
+
+    @property
     def window(self) -> WindowSettings:
         """What the window is."""
         return window_of(self.document)
@@ -78,6 +85,14 @@ class KnownTasks:
             known = versions_in(self._evidence.version_items(task_id))
             self._remember(self._versions, task_id, known)
         return KnownTask(task, document, known)
+
+    def as_of(self, known: KnownTask, configuration_version: int) -> KnownTask | None:
+        """Return a task with the rules of one of its configurations; None where it is gone."""
+        if configuration_version == known.task.version:
+            return known
+        task = known.task.model_copy(update={"version": configuration_version})
+        document = self._document(task)
+        return None if document is None else KnownTask(known.task, document, known.versions)
 
     def forget_versions(self, task_id: str) -> None:
         """Have the task's versions read anew."""

@@ -57,7 +57,7 @@ class StoredEvidence(FrozenModel):
     @property
     def score_counts(self) -> dict[int, int]:
         """How often each score came since the last alarm, by its thousandths."""
-        return {int(part): count for part, count in json.loads(self.scores).items()}
+        return scores_of(self.scores)
 
     def coverage_behind(self, gate: VersionGate | None) -> Coverage | None:
         """Return how many inputs the version is sure of; None where it has no gate."""
@@ -83,6 +83,11 @@ def scores_json(scores: Mapping[int, int]) -> str:
     return json.dumps({str(part): scores[part] for part in sorted(scores)}, separators=(",", ":"))
 
 
+def scores_of(text: str) -> dict[int, int]:
+    """Return the counts of scores that JSON has."""
+    return {int(part): count for part, count in json.loads(text).items()}
+
+
 class StoredPair(FrozenModel):
     """A pair at its place among those of its version; it never changes."""
 
@@ -94,6 +99,7 @@ class StoredPair(FrozenModel):
     score: float
     is_drawn: bool
     is_sure: bool = True
+    in_canary: bool = False
     at: float
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any
 from uuid import uuid4
@@ -21,6 +21,7 @@ from autotune_platform.apprentice.folding.items import (
     DUE_RUNS_INDEX,
     EVIDENCE,
     PAID_COUNTED,
+    REFOLD,
     VERSION,
     day_key,
     entry_key,
@@ -29,11 +30,13 @@ from autotune_platform.apprentice.folding.items import (
     pairs_of,
 )
 from autotune_platform.apprentice.folding.models import DayCounts, StoredEvidence, StoredPair
+from autotune_platform.apprentice.folding.pointers import pointer_write
 from autotune_platform.apprentice.folding.tallies import AGREEMENT_UNITS
 from autotune_platform.apprentice.pairs import Pair
 from autotune_platform.apprentice.runs.items import RUN, attributes_of, runs_of
 from autotune_platform.apprentice.runs.models import Run
 from autotune_platform.apprentice.savings import Costs
+from autotune_platform.apprentice.versions.models import ModelVersion
 from autotune_platform.storage.counting import Addition, Canceled, Check
 from autotune_platform.storage.cursors import decode_cursor, encode_cursor, invalid_cursor
 from autotune_platform.storage.due_index import OPEN_SHARD, DueIndex
@@ -45,8 +48,11 @@ from autotune_platform.webhooks.outbox import outbox_addition, outbox_item
 OPEN_SHARDS = 4
 """Over how many partitions of the index open entries are spread; it may be raised."""
 
-_ERASED_AT_ONCE = 500
+SWEPT_AFTER = timedelta(minutes=5)
+"""So long after an entry is due the sweep looks at it: a run is left to its worker until then, and
+to whoever settles lost calls."""
 
+_ERASED_AT_ONCE = 500
 _NOT_LISTED = {"input", "local_output", "shadow_output"}
 _STANDING = ("state", "check", "additional_counted")
 _LAST_OF_TASK = "version#~"
@@ -55,14 +61,22 @@ _LAST_OF_TASK = "version#~"
 
 @dataclass(frozen=True)
 class OpenEntry:
-    """What somebody is to look at: a run in the list of its day, or a task that is being deleted.
+    """What somebody is to look at.
+
+    It is a run in the list of its day, a task that is being deleted, or a version whose pairs are
+    folded anew.
 
     Attributes:
-        run_id: of the run; None where it is a task.
+        run_id: of the run; None where it is something else.
     """
 
     key: Key
     run_id: str | None
+
+    @property
+    def is_refold(self) -> bool:
+        """Whether pairs are folded anew."""
+        return self.key[1].startswith(REFOLD)
 
 
 class EvidenceRepository:
@@ -153,6 +167,7 @@ class EvidenceRepository:
                 "is_drawn": pair.is_drawn,
                 "at": pair.at,
                 **({} if pair.is_sure else {"is_sure": False}),
+                **({"in_canary": True} if pair.in_canary else {}),
             },
             only_if={"sequence": None},
         )
@@ -172,6 +187,10 @@ class EvidenceRepository:
             remove=() if after.told_promotion is not None else ("told_promotion",),
             only_if={"revision": revision or None},
         )
+
+    def version(self, before: ModelVersion, after: ModelVersion) -> Addition | Check:
+        """Return what requires a version to be as it was read, and promotes it if it is another."""
+        return pointer_write(self._table.name, before, after)
 
     def counts(
         self,
@@ -281,8 +300,8 @@ class EvidenceRepository:
                 below=("due_at", moment(before)),
             )
             for item in islice(found, limit):
-                is_task = item["sk"].startswith(TASK)
-                run_id = None if is_task else item["sk"].rpartition("#")[2]
+                is_other = item["sk"].startswith((TASK, REFOLD))
+                run_id = None if is_other else item["sk"].rpartition("#")[2]
                 yield OpenEntry((item["pk"], item["sk"]), run_id)
 
     def open_until(self, entry: OpenEntry, at: datetime) -> None:
@@ -380,4 +399,5 @@ def _pair(item: Mapping[str, object]) -> Pair:
         is_drawn=item["is_drawn"],  # type: ignore[arg-type]
         at=item["at"],  # type: ignore[arg-type]
         is_sure=item.get("is_sure", True),  # type: ignore[arg-type]
+        in_canary=item.get("in_canary", False),  # type: ignore[arg-type]
     )

@@ -11,14 +11,18 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from autotune_platform.apprentice.evidence import UnusableEvidenceError
 from autotune_platform.apprentice.examples.models import Example, Selection, example_of
 from autotune_platform.apprentice.examples.repository import ExampleRepository
-from autotune_platform.apprentice.folding.advancing import Advance, rebuilt, written
-from autotune_platform.apprentice.folding.events import alarm_raised, model_promoted
+from autotune_platform.apprentice.folding.advancing import Advance
+from autotune_platform.apprentice.folding.caching import EvidenceCache
 from autotune_platform.apprentice.folding.known_tasks import KnownTask, KnownTasks
 from autotune_platform.apprentice.folding.models import StoredEvidence
-from autotune_platform.apprentice.folding.repository import EvidenceRepository, counted_of
+from autotune_platform.apprentice.folding.refolds import RefoldRepository
+from autotune_platform.apprentice.folding.repository import (
+    SWEPT_AFTER,
+    EvidenceRepository,
+    counted_of,
+)
 from autotune_platform.apprentice.folding.tails import Tails
 from autotune_platform.apprentice.folding.tallies import (
     CHECKS_ENDED,
@@ -30,9 +34,7 @@ from autotune_platform.apprentice.folding.tallies import (
     of_run,
     sightings,
 )
-from autotune_platform.apprentice.folding.versions import with_evidence
 from autotune_platform.apprentice.pairs import Pair
-from autotune_platform.apprentice.phases import Stage
 from autotune_platform.apprentice.routing import Remote
 from autotune_platform.apprentice.runs.models import Run, RunPair
 from autotune_platform.apprentice.savings import Costs
@@ -62,6 +64,8 @@ class RunFolding:
     examples: ExampleRepository
     tasks: KnownTasks
     tails: Tails
+    cache: EvidenceCache
+    refolds: RefoldRepository
     clock: Clock = SYSTEM_CLOCK
 
     def count(self, runs: Iterable[Run]) -> None:
@@ -85,39 +89,6 @@ class RunFolding:
         if failed is not None:
             raise failed
 
-    def refold(self, task_id: str) -> None:
-        """Fold all versions' pairs anew whose evidence is of other rules than the task's present.
-
-        A version that serves by now is published.
-
-        Raises:
-            UnavailableError: as ``count``.
-        """
-        for stored in self.repository.all_of(task_id):
-            self._again(stored)
-
-    def _again(self, stored: StoredEvidence) -> None:
-        task_id, number = stored.task_id, stored.version
-        for _ in BUSY.attempts(_ATTEMPTS):
-            self.tasks.forget_versions(task_id)
-            known = self.tasks.get(
-                stored.organization_id, stored.task_name, task_id, versions=[number]
-            )
-            before = self.repository.find(task_id, [number]).get(number)
-            if known is None or before is None or number not in known.versions:
-                return
-            if self._is_refolded(known, before):
-                return
-        raise UnavailableError("others fold the same pairs", retry_after_seconds=1)
-
-    def _is_refolded(self, known: KnownTask, before: StoredEvidence) -> bool:
-        """Store evidence of present rules; return False where others wrote it meanwhile."""
-        advance = self._advance(known, before)
-        writes, after = self._told(known, before, advance)
-        if after.model_copy(update={"revision": before.revision}) == before:
-            return True
-        return self.repository.write([self.repository.kept(known.task), *writes]) is None
-
     def _count(self, organization_id: str, name: str, task_id: str, runs: Sequence[Run]) -> None:
         wanted = {version for run in runs for version in _versions(run)}
         examples = {run.id: example_of(run) for run in runs if run.remote is Remote.ANSWERED}
@@ -131,6 +102,7 @@ class RunFolding:
             due = [run for run in runs if _is_news(run, entries.get(run.id, {}))]
             if not due or self._is_counted(known, due, entries, examples):
                 return
+            self.tasks.forget_versions(task_id)  # one may have been promoted, or retired
         raise UnavailableError("others count runs of the same task", retry_after_seconds=1)
 
     def _is_counted(
@@ -160,7 +132,7 @@ class RunFolding:
         for day, tally in days.items():
             bounds = {
                 number: advance.bound
-                for number, advance in advances.items()
+                for number, (_, advance) in advances.items()
                 if day == _latest_day(days, number)
             }
             writes.append(self.repository.counts(known.task, day, tally, bounds=bounds))
@@ -169,17 +141,20 @@ class RunFolding:
             writes.append(self.repository.examples(known.task, definition_hash, by, more))
         if self.repository.write([*writes, *folded]) is not None:
             return False
-        for number, advance in advances.items():
+        for number, (before, advance) in advances.items():
             through = advance.evidence.sequence
             self.tails.keep(
                 known.task.id, number, through=through, pairs=advance.tail, window=advance.window
             )
+            if advance.rules != known.rules(number):
+                # Whoever follows rules has it folded anew, too, unless that record was lost.
+                self.refolds.open(before, due_at=self.clock.now() - SWEPT_AFTER)
         return True
 
     def _fold(
         self, known: KnownTask, news: Sequence["_News"]
-    ) -> tuple[list[Addition], dict[int, Advance]]:
-        """Return what stores the pairs of runs, and the evidence after them."""
+    ) -> tuple[list[Addition | Check], dict[int, tuple[StoredEvidence, Advance]]]:
+        """Return what stores the pairs of runs, and the evidence before and after them."""
         versions = {
             version
             for one in news
@@ -190,8 +165,8 @@ class RunFolding:
         }
         stored = self.repository.find(known.task.id, versions)
         before = {number: stored.get(number) or _nothing(known, number) for number in versions}
-        advances = {number: self._advance(known, before[number]) for number in versions}
-        writes: list[Addition] = []
+        advances = {number: self.cache.advance(known, before[number]) for number in versions}
+        writes: list[Addition | Check] = []
         for run, pairs, seen in news:
             at = (run.ended_at or run.created_at).timestamp()
             for version, confidence in seen:
@@ -208,59 +183,13 @@ class RunFolding:
                     is_drawn=one.is_drawn,
                     at=at,
                     is_sure=one.is_sure,
+                    in_canary=run.in_canary and one.version == run.local_version,
                 )
                 advance.add(pair)
                 writes.append(self.repository.pair(known.task, one.version, pair, run.id))
         for number, advance in advances.items():
-            told, _ = self._told(known, before[number], advance)
-            writes += told
-        return writes, advances
-
-    def _advance(self, known: KnownTask, before: StoredEvidence) -> Advance:
-        """Return what is known of a version before its next pair, by the present rules."""
-        rules, window = known.rules(before.version), known.window
-        task_id, number = known.task.id, before.version
-        coverage = before.coverage_behind(known.gate(number))
-        if before.sequence == 0:
-            return Advance(rules, window, coverage=coverage)
-        try:
-            evidence = before.evidence(rules)
-        except UnusableEvidenceError:
-            pairs = self.repository.pairs(task_id, number)
-            advance = rebuilt(
-                (pair for pair in pairs if pair.sequence <= before.sequence), rules, window
-            )
-            advance.coverage = coverage
-            # Nobody is told of an alarm that was none when it happened; an emergency still holds.
-            is_told = before.told_emergency
-            advance.raised = [one for one in advance.raised if one.kind != "alarm" and not is_told]
-            return advance
-        tail = self.tails.get(task_id, number, through=before.sequence, window=window)
-        return Advance(rules, window, evidence, tail, before.score_counts, coverage)
-
-    def _told(
-        self, known: KnownTask, before: StoredEvidence, advance: Advance
-    ) -> tuple[list[Addition], StoredEvidence]:
-        """Return what stores evidence with the events that follow from it."""
-        task, evidence = known.task, advance.evidence
-        after = written(before, advance, configuration_version=task.version)
-        alarms = [one for one in advance.raised if one.kind == "alarm"]
-        events = [alarm_raised(task, after, one) for one in advance.raised]
-        version = with_evidence(known.versions[before.version], evidence)
-        told_promotion = before.told_promotion
-        if version.stage is Stage.SERVES and version.canary_at != told_promotion:
-            told_promotion = version.canary_at
-        after = after.model_copy(
-            update={
-                "told_alarm": alarms[-1].sequence if alarms else before.told_alarm,
-                "told_emergency": evidence.emergency_at is not None,
-                "told_promotion": told_promotion,
-            }
-        )
-        if told_promotion != before.told_promotion:
-            events.append(model_promoted(task, after, evidence, at=self.clock.now()))
-        writes = [self.repository.event(task, event) for event in events]
-        return [self.repository.evidence(after, revision=before.revision), *writes], after
+            writes += self.cache.writes(known, before[number], advance)
+        return writes, {number: (before[number], one) for number, one in advances.items()}
 
 
 class _News(NamedTuple):

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from autotune.protocol.apprentice_tasks import seconds_of
+from autotune_platform.apprentice.canary import Shares
 from autotune_platform.apprentice.coverage import CoverageRules
 from autotune_platform.apprentice.evidence import Rules
 from autotune_platform.apprentice.sampling import SamplingSettings, Step
@@ -68,6 +69,12 @@ def sampling_of(document: Mapping[str, Any]) -> SamplingSettings:
         steps=[Step(from_bound=step["at"], rate=step["rate"]) for step in sampling["steps"]],
         min_floor=sampling["minFloor"],
     )
+
+
+def canary_of(document: Mapping[str, Any]) -> Shares:
+    """Return what a configuration says of canaries: without training a person promotes."""
+    training = document.get("training")
+    return Shares(training["canary"], is_automatic=True) if training else Shares()
 
 
 def examples_needed(document: Mapping[str, Any]) -> int:

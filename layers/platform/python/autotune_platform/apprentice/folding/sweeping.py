@@ -2,17 +2,23 @@
 
 Runs that are pending, or whose answer is to be checked, are open in the lists of their days, by
 when somebody is to look at them. A message that was lost, or a record of the stream that was given
-up, is found here.
+up, is found here. Evidence of rules that are over is folded by the present ones here, too.
 """
 
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
 from aws_lambda_powertools import Logger
 
 from autotune_platform.apprentice.configuration.repository import TaskRepository
 from autotune_platform.apprentice.configuration.service import TaskRemains
-from autotune_platform.apprentice.folding.repository import EvidenceRepository, OpenEntry
+from autotune_platform.apprentice.folding.refolding import Refolding, version_of
+from autotune_platform.apprentice.folding.repository import (
+    SWEPT_AFTER,
+    EvidenceRepository,
+    OpenEntry,
+)
 from autotune_platform.apprentice.folding.service import RunFolding
 from autotune_platform.apprentice.routing import Refusal, Remote
 from autotune_platform.apprentice.runs.handing_over import RunQueue
@@ -25,8 +31,6 @@ from autotune_platform.runtime.parts import part
 
 logger = Logger()
 
-PATIENCE = timedelta(minutes=5)
-"""So long after its deadline a run is left to its worker, and to whoever settles lost calls."""
 CHECKED_AGAIN = timedelta(minutes=15)
 FAILED_AGAIN = timedelta(minutes=15)
 CHECKED_WITHIN = timedelta(days=1)
@@ -39,39 +43,44 @@ HasTime = Callable[[], bool]
 
 @part
 class RunSweeping:
-    """Looks after open runs, and after tasks whose deletion was cut off."""
+    """Looks after open runs, evidence of former rules, and tasks whose deletion was cut off."""
 
     repository: EvidenceRepository
     remains: TaskRemains
     tasks: TaskRepository
     runs: RunRepository
     folding: RunFolding
+    refolding: Refolding
     queue: RunQueue
     clock: Clock = SYSTEM_CLOCK
 
     def sweep(self, *, has_time: HasTime) -> int:
         """Look at what is due, as far as there is time; return at how many.
 
-        Runs come first, and deletions take what is left of the time: a task may have millions of
-        runs. What fails is looked at again later, and holds up nothing that is due behind it.
+        Runs come first, then pairs that are folded anew, and deletions take what is left of the
+        time: a task may have millions of runs. What fails is looked at again later, and holds up
+        nothing that is due behind it.
 
         Raises:
             Exception: the first one of what failed, once all else was looked at.
         """
         now = self.clock.now()
-        looked, deletions, failed = 0, [], None
-        for entry in self.repository.due(now - PATIENCE, limit=MOST_OF_A_SHARD):
+        looked, failed = 0, None
+        refolds: list[OpenEntry] = []
+        deletions: list[OpenEntry] = []
+        for entry in self.repository.due(now - SWEPT_AFTER, limit=MOST_OF_A_SHARD):
             if not has_time():
                 break
             looked += 1
             if entry.run_id is None:
-                deletions.append(entry)
+                (refolds if entry.is_refold else deletions).append(entry)
                 continue
             try:
                 self._look(entry, entry.run_id, now)
             except Exception as error:  # noqa: BLE001 - whatever one run does, others are swept
                 failed = failed or error
                 self._put_off(entry, now)
+        failed = self._refold(refolds, now, has_time) or failed
         for entry in deletions:
             if has_time():
                 self._erase(entry, has_time)
@@ -79,13 +88,29 @@ class RunSweeping:
             raise failed
         return looked
 
+    def _refold(
+        self, entries: Sequence[OpenEntry], now: datetime, has_time: HasTime
+    ) -> Exception | None:
+        """Fold pairs anew, of each version some in turn; return the first of what failed."""
+        failed: Exception | None = None
+        left = deque(entries)
+        while left and has_time():
+            entry = left.popleft()
+            try:
+                if not self.refolding.go_on(*version_of(entry)):
+                    left.append(entry)
+            except Exception as error:  # noqa: BLE001 - whatever one version does, others go on
+                failed = failed or error
+                self._put_off(entry, now)
+        return failed
+
     def _put_off(self, entry: OpenEntry, now: datetime) -> None:
         """Have an entry that failed looked at later, behind others."""
-        logger.exception("a run was not swept", run_id=entry.run_id)
+        logger.exception("an entry was not swept", run_id=entry.run_id, key=entry.key)
         try:
             self.repository.open_until(entry, now + FAILED_AGAIN)
         except (*REFUSALS, AutotuneError):
-            logger.exception("a run was not put off", run_id=entry.run_id)
+            logger.exception("an entry was not put off", run_id=entry.run_id, key=entry.key)
 
     def _erase(self, entry: OpenEntry, has_time: HasTime) -> None:
         """Go on with deleting a task."""

@@ -10,6 +10,7 @@ from cachetools import TTLCache
 from autotune.protocol.apprentice_models import ServingBackend
 from autotune_platform.apprentice.local.chat_completions import chat_request, read_chat_answer
 from autotune_platform.apprentice.local.contract import (
+    CallNotes,
     LocalAnswer,
     LocalQuestion,
     Reason,
@@ -25,6 +26,8 @@ from autotune_platform.runtime.parts import part
 CHECKED_SECONDS = 30
 """How long a server is believed to serve what it listed: so long, another model may answer."""
 _MOST_CHECKED = 1_000
+_ASLEEP = frozenset({Reason.NOT_READY, Reason.TIMED_OUT})
+"""What a version that is scaled to zero, or whose host died, comes to."""
 
 Said = tuple[str, str, float | None]
 """Text, name of the model that answered, confidence."""
@@ -119,14 +122,19 @@ class SageMakerClient:
 
     Attributes:
         invoke: asks an endpoint; see ``sagemaker.EndpointInvocations``.
+        notes: learns of each call.
     """
 
     invoke: Callable[[ServedModel, Mapping[str, Any]], Any]
     served: ServedModel
+    notes: CallNotes
 
     def ask(self, question: LocalQuestion, *, timeout_ms: int) -> LocalAnswer | Unavailable:
         """Ask, once. The answer names the version, which has a new name each time."""
-        return within(timeout_ms, self.served, lambda: self._said(question))
+        answer = within(timeout_ms, self.served, lambda: self._said(question))
+        sleeps = isinstance(answer, Unavailable) and answer.reason in _ASLEEP
+        self.notes.note(self.served, is_awake=not sleeps)
+        return answer
 
     def _said(self, question: LocalQuestion) -> Said:
         request = chat_request(question, model=self.served.model)

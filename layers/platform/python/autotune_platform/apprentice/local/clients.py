@@ -11,7 +11,7 @@ from autotune_platform.apprentice.local.asking import (
     SageMakerClient,
     ServerClient,
 )
-from autotune_platform.apprentice.local.contract import LocalClient, ServedModel
+from autotune_platform.apprentice.local.contract import CallNotes, LocalClient, ServedModel
 from autotune_platform.apprentice.local.exchanging import ModelServers
 from autotune_platform.apprentice.local.linear import StudentInvocations
 from autotune_platform.apprentice.local.listing import REGISTERED
@@ -27,11 +27,13 @@ class BackendClients:
         servers: of the tasks' owners, on addresses that are checked.
         endpoints: makes what asks SageMaker, when that is first done.
         students: makes what asks the function that hosts linear students, when that is first done.
+        notes: learns of calls of SageMaker's endpoints.
     """
 
     servers: ModelServers
     endpoints: Callable[[], EndpointInvocations]
     students: Callable[[], StudentInvocations]
+    notes: CallNotes
     digests: KnownDigests = field(default_factory=KnownDigests)
 
     def client_for(self, configuration: Mapping[str, Any], served: ServedModel) -> LocalClient:
@@ -48,5 +50,5 @@ class BackendClients:
                 idle_minutes=local["idleMinutes"],
             )
         if backend == "sagemaker":
-            return SageMakerClient(invoke=self.endpoints(), served=served)
+            return SageMakerClient(invoke=self.endpoints(), served=served, notes=self.notes)
         return LinearClient(invoke=self.students(), served=served)

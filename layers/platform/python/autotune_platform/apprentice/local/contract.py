@@ -97,12 +97,26 @@ class ServedModel:
             have a new name each time.
         endpoint: of SageMaker.
         component: inference component of that endpoint; None where it has none.
+        task_id: of the task whose version it is, where SageMaker hosts it.
     """
 
     model: str
     digest: str | None = None
     endpoint: str | None = None
     component: str | None = None
+    task_id: str | None = None
+
+
+class CallNotes(Protocol):
+    """Notes that versions are asked: what nobody asks sleeps, and what sleeps is to wake."""
+
+    def note(self, served: ServedModel, *, is_awake: bool) -> None:
+        """Note a call.
+
+        Args:
+            is_awake: whether the version answered, whatever it said.
+        """
+        ...
 
 
 class LocalClient(Protocol):

@@ -116,10 +116,13 @@ def _of_windows(task: KnownTask) -> Iterator[wire.ApprenticeAlert]:
 
 
 def _of_graduation(task: KnownTask) -> Iterator[wire.ApprenticeAlert]:
-    number = task.derived.candidate
-    if task.derived.is_canary:
-        said = "answers a share of callers until somebody promotes it"
-        yield _alert("graduated", number, f"version {number} has graduated: it {said}")
+    number = task.derived.canary
+    if number is None:
+        return
+    share = task.canaries.of(task.versions[number].evidence.canary)
+    until = "it passed its canary" if task.canaries.is_automatic else "somebody promotes it"
+    said = f"it answers {share:.0%} of inputs until {until}"
+    yield _alert("graduated", number, f"version {number} has graduated: {said}")
 
 
 def _alert(

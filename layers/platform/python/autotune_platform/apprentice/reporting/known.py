@@ -7,12 +7,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from autotune_platform.apprentice.canary import Shares
 from autotune_platform.apprentice.configuration.models import ConfiguredTask
 from autotune_platform.apprentice.evidence import Evidence, Rules
 from autotune_platform.apprentice.examples.items import counts_key
 from autotune_platform.apprentice.folding.items import EVIDENCE, PAID_COUNTED
 from autotune_platform.apprentice.folding.models import StoredEvidence
-from autotune_platform.apprentice.folding.settings import examples_needed
+from autotune_platform.apprentice.folding.settings import canary_of, examples_needed
 from autotune_platform.apprentice.phases import Derived, Stage
 from autotune_platform.apprentice.sampling import SamplingRate
 from autotune_platform.apprentice.savings import Costs
@@ -90,6 +91,11 @@ class KnownTask:
         """The configuration as it was put, with all defaults."""
         document: Mapping[str, Any] = self.configured.configuration.document
         return document
+
+    @property
+    def canaries(self) -> Shares:
+        """What its canaries are."""
+        return canary_of(self.document)
 
     @property
     def latest_emergency(self) -> int:

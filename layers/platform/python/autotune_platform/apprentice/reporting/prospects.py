@@ -87,8 +87,9 @@ def estimate(task: KnownTask, days: Sequence[DayCounts], now: datetime) -> wire.
             return _without_games(task, at, "serves", f"version {serving} serves", serving)
         said = "no version is in shadow; register one that was trained from the examples"
         return _without_games(task, at, "no_version", said, None)
-    if derived.is_canary:
-        said = f"version {number} has graduated, and answers a share of callers"
+    if derived.candidate is not None and derived.is_canary:
+        share = task.canaries.of(task.versions[derived.candidate].evidence.canary)
+        said = f"version {number} has graduated, and answers {share:.0%} of inputs"
         return _without_games(task, at, "canary", said, number)
     if sum(one.scores.values()) < FEWEST_PAIRS:
         said = f"version {number} has fewer than {FEWEST_PAIRS} pairs, which say too little"

@@ -97,6 +97,7 @@ class TaskReports:
             serving=derived.serving,
             candidate=derived.candidate,
             is_canary=derived.is_canary,
+            canary=derived.canary,
             examples=task.examples,
             examples_needed=task.examples_needed,
             next_training=self._next_training(task),

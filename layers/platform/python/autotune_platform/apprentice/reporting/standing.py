@@ -5,7 +5,10 @@ from datetime import UTC, datetime
 
 from autotune.protocol import apprentice_reports as wire
 from autotune_platform.apprentice.agreement import lower_bound, mean
+from autotune_platform.apprentice.canary import STEP_PAIRS, Shares
+from autotune_platform.apprentice.evidence import Evidence
 from autotune_platform.apprentice.folding.settings import coverage_of
+from autotune_platform.apprentice.phases import Stage
 from autotune_platform.apprentice.reporting.known import KnownTask, VersionFigures
 
 _MOST_EVIDENCE = 1e12
@@ -15,6 +18,7 @@ _MOST_EVIDENCE = 1e12
 def version_standing(task: KnownTask, one: VersionFigures) -> wire.ApprenticeVersionStanding:
     """Return where a version of a task stands."""
     alarm_at = coverage_of(task.document).level
+    canaries = task.canaries
     window, evidence, sampling = one.window, one.evidence, one.sampling
     return wire.ApprenticeVersionStanding(
         number=one.number,
@@ -33,6 +37,7 @@ def version_standing(task: KnownTask, one: VersionFigures) -> wire.ApprenticeVer
         ),
         sampling=wire.ApprenticeSampling(rate=sampling.rate, reason=sampling.reason.value),
         graduated_at=evidence.graduated_at,
+        canary=canary(evidence, canaries) if one.stage is Stage.CANARY else None,
         alarm_level=evidence.alarm_level,
         alarm_at=one.rules.false_alarm_pairs,
         alarms=evidence.alarms,
@@ -59,6 +64,20 @@ def coverage(one: VersionFigures, alarm_at: float) -> wire.ApprenticeCoverage | 
         alarms=seen.alarms,
         alarmed_at=None if alarmed_at is None else datetime.fromtimestamp(alarmed_at, UTC),
         checked_until=seen.settles_at,
+    )
+
+
+def canary(evidence: Evidence, canaries: Shares) -> wire.ApprenticeCanary:
+    """Return how far a version has come that is in its canary."""
+    own, steps = evidence.canary, len(canaries.each)
+    return wire.ApprenticeCanary(
+        share=canaries.of(own),
+        step=min(own.steps, steps - 1) + 1,
+        steps=steps,
+        pairs=own.pairs,
+        pairs_needed=STEP_PAIRS,
+        since=datetime.fromtimestamp(own.since, UTC),
+        is_automatic=canaries.is_automatic,
     )
 
 

@@ -48,7 +48,9 @@ class LostCalls:
             return over
         failed = {"remote": Remote.FAILED}
         if run.has_ended:
-            return over.model_copy(update={**failed, "check": "failed"})
+            # One that the sweep ended has no answer that this call would have checked.
+            check = "failed" if run.check == "due" else run.check
+            return over.model_copy(update={**failed, "check": check})
         ended = {
             "state": "failed",
             "refusal": Refusal.REMOTE_UNAVAILABLE,

@@ -226,7 +226,8 @@ class Runner:
         is_same = standing.configuration.definition_hash == run.definition_hash
         derived = standing.derived if is_same else Derived(Phase.REMOTE)
         key = bytes.fromhex(standing.task.sampling_key)
-        in_canary = derived.is_canary and is_drawn(Draw.CANARY, key, run.id, standing.canary_share)
+        share = 0.0 if derived.canary is None else standing.canary_share
+        in_canary = is_drawn(Draw.CANARY, key, run.id, share)
         who = roles(derived, in_canary=in_canary)
         rate = None if who.local is None else standing.rate(who.local)
         return run.model_copy(

@@ -32,20 +32,23 @@ class LocalUnavailableError(UnavailableError):
 
 def run_on_wire(run: Run, output: Mapping[str, Any] | None = None) -> wire.ApprenticeRun:
     """Return a run with what was asked and answered."""
-    return summary_on_wire(run).model_copy(
-        update={"input": dict(run.input), "output": None if output is None else dict(output)}
-    )
+    whole = {
+        "error": _error(run),
+        "input": dict(run.input),
+        "output": None if output is None else dict(output),
+    }
+    return summary_on_wire(run).model_copy(update=whole)
 
 
 def summary_on_wire(run: Run) -> wire.ApprenticeRun:
-    """Return a run without its input and answer."""
+    """Return a run without its input and answer, and without words of a provider."""
     return wire.ApprenticeRun(
         id=run.id,
         task_id=run.task_id,
         task_name=run.task_name,
         configuration_version=run.configuration_version,
         state=run.state,
-        error=_error(run),
+        error=_error(run, is_quoted=False),
         routing=_routing(run),
         created_at=run.created_at,
         ended_at=run.ended_at,
@@ -73,7 +76,7 @@ def problem_of(run: Run) -> AutotuneError | None:
     return RemoteUnavailableError(detail)
 
 
-def _error(run: Run) -> wire.ApprenticeRunError | None:
+def _error(run: Run, *, is_quoted: bool = True) -> wire.ApprenticeRunError | None:
     if run.refusal is None:
         return None
     message = _MESSAGES[run.refusal]
@@ -85,7 +88,9 @@ def _error(run: Run) -> wire.ApprenticeRunError | None:
         if budget.exceeds_limit:
             message = f"{message}; one call may cost more than a whole period's limit"
     if run.refusal is Refusal.REMOTE_UNAVAILABLE and fault is not None:
-        message = f"{message}: {fault.code}: {fault.message}"
+        message = f"{message}: {fault.code}"
+        if is_quoted:
+            message = f"{message}: {fault.message}"
     return wire.ApprenticeRunError(code=run.refusal.value, message=message)
 
 

@@ -1,11 +1,14 @@
 """The last step: a student that passed is a version, in shadow, once it answers as hosted."""
 
+from collections.abc import Sequence
+
 from autotune.protocol.limits import MAX_APPRENTICE_VERSIONS
 from autotune_platform.apprentice.examples.data_sets import DataSets
 from autotune_platform.apprentice.examples.manifests import TamperedDataSetError
 from autotune_platform.apprentice.local.contract import LocalClients, ServedModel, Unavailable
 from autotune_platform.apprentice.runs.outputs import read_output
 from autotune_platform.apprentice.runs.prompting import local_question
+from autotune_platform.apprentice.training.certifying import Certifying
 from autotune_platform.apprentice.training.endings import TrainingEndings
 from autotune_platform.apprentice.training.models import TrainedModel, Training
 from autotune_platform.apprentice.training.progress import Begun, TrainingProgress, Under
@@ -29,6 +32,7 @@ class HostStep:
     data_sets: DataSets
     versions: VersionRepository
     clients: LocalClients
+    certifying: Certifying
 
     def run(self, under: Under) -> bool:
         """Host, and return whether the execution is over.
@@ -62,31 +66,40 @@ class HostStep:
 
     def _host(self, begun: Begun) -> None:
         training, task = begun.training, begun.task
-        model = _model(begun)
+        name = _model(begun).name
         for _ in BUSY.attempts(_ATTEMPTS):
             known = self.versions.all_of(task.id)
-            found = next((one for one in known if one.model == model.name), None)
-            if found is None:
-                if len(known) >= MAX_APPRENTICE_VERSIONS:
-                    self.progress.fail(training, "too_many_versions")
-                    return
-                found = ModelVersion(
-                    task_id=task.id,
-                    organization_id=task.organization_id,
-                    number=known[-1].number + 1 if known else 1,
-                    definition_hash=training.definition_hash,
-                    backend="linear",
-                    model=model.name,
-                    digest=model.sha256,
-                    gate=_gate(training),
-                    created_at=self.progress.clock.now(),
-                    created_by=training.created_by,
-                )
-                if not self.versions.add(task, found):
-                    continue
-            self.progress.host(training, found.number)
+            found = next((one for one in known if one.model == name), None)
+            if found is None and len(known) >= MAX_APPRENTICE_VERSIONS:
+                self.progress.fail(training, "too_many_versions")
+                return
+            number = _next(known) if found is None else found.number
+            # Before there is a version: none is without one for as long as KMS does not answer.
+            certificate = self.certifying.certify(training, number)
+            if found is None and not self.versions.add(task, self._version(begun, number)):
+                continue
+            self.progress.host(training, certificate)
             return
         raise UnavailableError("others are changing this task", retry_after_seconds=1)
+
+    def _version(self, begun: Begun, number: int) -> ModelVersion:
+        training, model = begun.training, _model(begun)
+        return ModelVersion(
+            task_id=training.task_id,
+            organization_id=training.organization_id,
+            number=number,
+            definition_hash=training.definition_hash,
+            backend="linear",
+            model=model.name,
+            digest=model.sha256,
+            gate=_gate(training),
+            created_at=self.progress.clock.now(),
+            created_by=training.created_by,
+        )
+
+
+def _next(known: Sequence[ModelVersion]) -> int:
+    return known[-1].number + 1 if known else 1
 
 
 def _model(begun: Begun) -> TrainedModel:

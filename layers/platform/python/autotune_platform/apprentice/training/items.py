@@ -1,11 +1,13 @@
 """How trainings lie in the table ``apprentice``.
 
 ``pk=apt_…#trainings``: ``sk=training#000001`` is a training, and ``sk=last`` says which one is
-under way, of which there is one at most, and how many there were.
+under way, of which there is one at most, and how many there were. ``sk=certificate#000001`` is the
+certificate of a version that a training made.
 """
 
 TRAINING = "training#"
 LAST = "last"
+CERTIFICATE = "certificate#"
 
 
 def trainings_of(task_id: str) -> str:
@@ -16,3 +18,8 @@ def trainings_of(task_id: str) -> str:
 def training_key(number: int) -> str:
     """Return the sort key of a training; such keys sort as the numbers do."""
     return f"{TRAINING}{number:06d}"
+
+
+def certificate_key(version: int) -> str:
+    """Return the sort key of a version's certificate."""
+    return f"{CERTIFICATE}{version:06d}"

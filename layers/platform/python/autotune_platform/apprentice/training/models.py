@@ -78,6 +78,21 @@ class Training(FrozenModel):
         return self.state != "running"
 
 
+class Certificate(FrozenModel):
+    """A certificate of the version that a training made; see ``autotune.protocol``.
+
+    Attributes:
+        text: its canonical JSON, which was signed.
+        key_id: of the public key that it is checked by.
+        signature: in Base64.
+    """
+
+    version: int
+    text: str
+    key_id: str
+    signature: str
+
+
 class LastTraining(FrozenModel):
     """The last training of a task, as whoever begins the next needs it.
 

@@ -19,7 +19,7 @@ from autotune.protocol.apprentice_trainings import (
 )
 from autotune_platform.apprentice.configuration.models import ApprenticeTask, Configuration
 from autotune_platform.apprentice.configuration.repository import TaskRepository
-from autotune_platform.apprentice.training.models import START_WITHIN, Training
+from autotune_platform.apprentice.training.models import START_WITHIN, Certificate, Training
 from autotune_platform.apprentice.training.repository import TrainingRepository
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import UnavailableError
@@ -106,9 +106,10 @@ class TrainingProgress:
         logger.info("training failed", training_id=training.id, code=error)
         return self._end(training, state="failed", error=error, **found)
 
-    def host(self, training: Training, version: int) -> bool:
-        """End a training whose model is a version from now on."""
-        return self._end(training, state="hosted", version=version)
+    def host(self, training: Training, certificate: Certificate) -> bool:
+        """End a training whose model is a version from now on, which the certificate names."""
+        version = certificate.version
+        return self._end(training, certificate, state="hosted", version=version)
 
     def give_up(self, under: Under) -> None:
         """End a training whose execution could not go on.
@@ -122,6 +123,8 @@ class TrainingProgress:
                 return
         raise UnavailableError("others are changing this training", retry_after_seconds=1)
 
-    def _end(self, training: Training, **found: Any) -> bool:
+    def _end(
+        self, training: Training, certificate: Certificate | None = None, **found: Any
+    ) -> bool:
         ended = training.model_copy(update={**found, "ended_at": self.clock.now()})
-        return self.trainings.change(training, ended)
+        return self.trainings.change(training, ended, certificate=certificate)

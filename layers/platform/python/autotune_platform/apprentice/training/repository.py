@@ -15,8 +15,14 @@ from autotune_platform.apprentice.examples.items import (
     counts_key,
 )
 from autotune_platform.apprentice.folding.items import DUE_RUNS_INDEX
-from autotune_platform.apprentice.training.items import LAST, TRAINING, training_key, trainings_of
-from autotune_platform.apprentice.training.models import LastTraining, Training
+from autotune_platform.apprentice.training.items import (
+    LAST,
+    TRAINING,
+    certificate_key,
+    training_key,
+    trainings_of,
+)
+from autotune_platform.apprentice.training.models import Certificate, LastTraining, Training
 from autotune_platform.storage.counting import Addition
 from autotune_platform.storage.due_index import OPEN_SHARD, DueIndex
 from autotune_platform.storage.item_format import moment
@@ -106,10 +112,15 @@ class TrainingRepository:
         writes = (unchanged(self._table.name, task), last, stored)
         return self._table.write_together(writes, token=uuid4().hex) is None
 
-    def change(self, before: Training, after: Training) -> bool:
+    def change(
+        self, before: Training, after: Training, *, certificate: Certificate | None = None
+    ) -> bool:
         """Store what became of a training; return False where somebody else did meanwhile.
 
         One that has ended makes room for the next.
+
+        Args:
+            certificate: of the version that came of it, stored with its end and never again.
         """
         is_as_it_was = {"state": before.state, "step": before.step, "redrive": before.redrive}
         writes = [self._addition(after, only_if=is_as_it_was)]
@@ -124,7 +135,25 @@ class TrainingRepository:
                     only_if={"running": after.number},
                 )
             )
+        if certificate is not None:
+            writes.append(
+                Addition(
+                    table=self._table.name,
+                    pk=trainings_of(after.task_id),
+                    sk=certificate_key(certificate.version),
+                    changes={
+                        "organization_id": after.organization_id,
+                        **certificate.model_dump(mode="json"),
+                    },
+                    only_if={"version": None},
+                )
+            )
         return self._table.write_together(writes, token=uuid4().hex) is None
+
+    def certificate(self, task_id: str, version: int) -> Certificate | None:
+        """Return the certificate of a version; None where no training here made it."""
+        item = self._table.get(trainings_of(task_id), certificate_key(version))
+        return model_from(item, Certificate) if item else None
 
     def due(self, before: datetime, *, limit: int) -> Iterator[Training]:
         """Yield trainings whose step did not report in time, the longest due first."""

@@ -158,5 +158,6 @@ def _on_wire(
         valid=found.valid,
         slow_ms=found.slow_ms,
         comparison=comparison,
+        is_gated=bar.is_gated,
         gate=gate,
     )

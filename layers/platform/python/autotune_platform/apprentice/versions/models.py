@@ -73,4 +73,6 @@ class ModelVersion(FrozenModel):
     @property
     def served(self) -> ServedModel:
         """What it is known by where it is served."""
-        return ServedModel(self.model, self.digest, self.endpoint, self.component)
+        return ServedModel(
+            self.model, self.digest, self.endpoint, self.component, task_id=self.task_id
+        )

@@ -5,19 +5,12 @@ from uuid import uuid4
 
 from autotune_platform.apprentice.configuration.items import model_from, unchanged
 from autotune_platform.apprentice.configuration.models import ApprenticeTask
-from autotune_platform.apprentice.folding.items import VERSION, evidence_key
+from autotune_platform.apprentice.folding.items import VERSION, evidence_key, version_key
 from autotune_platform.apprentice.folding.models import StoredEvidence
 from autotune_platform.apprentice.versions.models import ModelVersion
 from autotune_platform.storage.counting import Addition, Check
 from autotune_platform.storage.numbered import numbered_page
 from autotune_platform.storage.table import Table
-
-_DIGITS = 6
-
-
-def version_key(number: int) -> str:
-    """Return the sort key of a version; such keys sort as the numbers do."""
-    return f"{VERSION}{number:0{_DIGITS}d}"
 
 
 class VersionRepository:

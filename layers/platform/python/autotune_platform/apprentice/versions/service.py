@@ -123,7 +123,9 @@ class ModelVersions:
     ) -> tuple[ConfiguredTask, ModelVersion]:
         """Retire the version that serves, if one before it may serve; return that one.
 
-        A version that was rolled back is not rolled back any further by a repeat.
+        One in its canary is retired as well: whoever answered all others goes on to. The version
+        that serves is returned, and the one that was rolled back where none does. A repeat goes
+        back no further.
 
         Raises:
             NotFoundError: there is no such task, or no such version.
@@ -134,9 +136,14 @@ class ModelVersions:
         known = self.repository.all_of(configured.task.id)
         serving = self._serving(configured, known)
         if not version.is_hosted:
-            if serving is None or serving.number > number:
-                raise ConflictError(f"version {number} is retired")
-            return configured, serving
+            if serving is not None and serving.number < number:
+                return configured, serving
+            if serving is None and version.promoted_at is None:
+                return configured, version
+            raise ConflictError(f"version {number} is retired")
+        if self._is_canary(configured, version, serving):
+            configured, version = self.retire(caller, name, number)
+            return configured, version if serving is None else serving
         if serving is None or serving.number != number:
             by = "none does" if serving is None else f"version {serving.number} does"
             raise ConflictError(f"version {number} does not serve: {by}")
@@ -248,6 +255,18 @@ class ModelVersions:
             except ConflictError:
                 continue
         return None
+
+    def _is_canary(
+        self, configured: ConfiguredTask, version: ModelVersion, serving: ModelVersion | None
+    ) -> bool:
+        """Whether a version has graduated, and is not the one that serves, nor one before it."""
+        if serving is not None and serving.number >= version.number:
+            return False
+        try:
+            self._graduation(configured, version)
+        except ConflictError:
+            return False
+        return True
 
     def _require(self, configured: ConfiguredTask, number: int) -> ModelVersion:
         found = self.repository.find(configured.task.id, number)

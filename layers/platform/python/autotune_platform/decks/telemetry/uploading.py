@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from autotune.protocol.deck_samples import Collection, RejectedLine
 from autotune.protocol.deck_telemetry import MatchedLine, MatchedSamples, UnmatchedLine
 from autotune.protocol.limits import MAX_MATCHED_SAMPLES
-from autotune.protocol.problems import LimitProblem
 from autotune_platform.decks.conversion import FaultySampleError, conversation_of
 from autotune_platform.decks.sample_lines import FaultyLine, Given, faulty_line, read_lines
 from autotune_platform.decks.sample_requests import SampleRequest, SampleRequests
@@ -14,8 +13,8 @@ from autotune_platform.decks.telemetry.models import Exchange, Taken
 from autotune_platform.decks.telemetry.receipts import call_partition
 from autotune_platform.judging.rubric.system_prompts import normalized
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
-from autotune_platform.runtime.errors import InvalidRequestError, RequestTooLargeError
 from autotune_platform.runtime.parts import part
+from autotune_platform.runtime.uploaded_lines import require_few_lines
 
 
 @part
@@ -73,16 +72,7 @@ class SampleMatching:
 
 def require_few(body: bytes) -> None:
     """Require a body to have a line, and not more than a request without a deck may have."""
-    count = sum(1 for line in body.split(b"\n") if line.strip())
-    if not count:
-        raise InvalidRequestError.of_field("body", "at least one line with a sample")
-    if count > MAX_MATCHED_SAMPLES:
-        raise RequestTooLargeError(
-            f"the upload has {count} lines, and {MAX_MATCHED_SAMPLES} is the limit",
-            limit=LimitProblem(
-                name="matchedSamples", maximum=MAX_MATCHED_SAMPLES, unit="lines", actual=count
-            ),
-        )
+    require_few_lines(body, most=MAX_MATCHED_SAMPLES, limit="matchedSamples", line="a sample")
 
 
 def _fault(one: Given, *, needs_prompt: bool) -> FaultyLine | None:

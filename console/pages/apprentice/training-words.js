@@ -1,0 +1,35 @@
+// What is said of a training.
+
+import { count, percent, words } from "../../format.js";
+
+export const TRAINED = { running: "plain", hosted: "good", discarded: "warning", failed: "trouble" };
+
+const STEPS = { freeze: "freezes its examples", train: "learns", validate: "is judged", host: "is being hosted" };
+const OBJECTIONS = {
+  too_few_examples: tooFew,
+  agreement: ({ test }) => `${test.isGated ? "of no confidence it is shown that agreement is" : "its mean agreement is not shown to be"} above ${percent(test.threshold)}`,
+  worse_than_before: ({ test }) => `it is not shown to be as good as version ${test.comparison.version}, but for ${percent(test.comparison.margin)}`,
+  invalid_outputs: ({ test }) => `${percent(1 - test.valid)} of its outputs are not of the output schema`,
+  too_slow: () => "more than one answer in twenty came too late",
+};
+const ERRORS = {
+  untrainable: "nothing to learn: outputs are all the same, or no choice among few",
+  data_refused: "the examples are not what was stored of them",
+  artifact_refused: "the model's bytes are not what was stored",
+  task_changed: "the task has another definition by now",
+  too_many_versions: "the task has as many versions as it may",
+  platform_error: "Autotune could not go on",
+};
+
+/** Where a training is, or what came of it but for a version. */
+export function whatCame(training) {
+  const { state, step, error, objections } = training;
+  if (state === "running") return STEPS[step] ?? words(step);
+  if (error !== null) return ERRORS[error] ?? words(error);
+  return objections.map((one) => (OBJECTIONS[one] ? OBJECTIONS[one](training) : words(one))).join("; ");
+}
+
+function tooFew({ shortage, test }) {
+  if (shortage) return `too few examples: ${count(shortage.train)} of ${count(shortage.trainNeeded)} to learn from, ${count(shortage.holdout)} of ${count(shortage.holdoutNeeded)} held out`;
+  return `no model could pass on ${count(test.groups)} groups of held-out inputs`;
+}

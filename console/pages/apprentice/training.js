@@ -1,0 +1,48 @@
+// One training: what it learned from, how it was judged, and what came of it.
+
+import { useApi } from "../../api.js";
+import { Badge } from "../../components/badge.js";
+import { Facts, FactsToCome } from "../../components/page.js";
+import { Time } from "../../components/time.js";
+import { Trouble } from "../../components/trouble.js";
+import { count, words } from "../../format.js";
+import { html } from "../../preact.js";
+import { link } from "../../router.js";
+import { TaskPage } from "./frame.js";
+import { Trained } from "./trained.js";
+import { TRAINED, whatCame } from "./training-words.js";
+
+const LIVE_SECONDS = 3;
+const CAUSES = { request: "somebody asked for it", examples: "there were examples enough", emergency: "a version raised an emergency" };
+const untilItEnds = ({ training }) => (training.state === "running" ? LIVE_SECONDS : undefined);
+
+export function Training({ name, id }) {
+  const { data, problem, again } = useApi(`apprentice/tasks/${encodeURIComponent(name)}/trainings/${encodeURIComponent(id)}`, {}, { every: untilItEnds });
+  const training = data?.training;
+  return html`
+    <${TaskPage} name=${name} open="Trainings" about=${`Training ${id}`}>
+      <${Trouble} problem=${problem} again=${again} />
+      ${!training && !problem && html`<${FactsToCome} />`}
+      ${training && html`
+        <${Outcome} name=${name} training=${training} />
+        <${Trained} training=${training} />`}
+    <//>
+  `;
+}
+
+function Outcome({ name, training }) {
+  const { state, version, cause, examples, configurationVersion, backend, createdAt, createdBy, endedAt } = training;
+  return html`
+    <${Facts} facts=${[
+      ["State", html`<${Badge} tone=${TRAINED[state]}>${state}<//>`],
+      [state === "running" ? "Now" : "Why", whatCame(training)],
+      ["Version", version !== null && html`<a href=${link(["apprentice", name, "versions", String(version)])}>version ${count(version)}</a>`],
+      ["Why it began", `${CAUSES[cause] ?? words(cause)}; there were ${count(examples)} examples`],
+      ["Backend", backend],
+      ["Configuration", html`<a href=${link(["apprentice", name, "configuration"], { shown: configurationVersion })}>version ${count(configurationVersion)}</a>`],
+      ["Began", html`<${Time} at=${createdAt} />`],
+      ["By", html`<code>${createdBy}</code>`],
+      ["Ended", endedAt && html`<${Time} at=${endedAt} />`],
+    ].map(([title, value]) => [title, value || null])} />
+  `;
+}

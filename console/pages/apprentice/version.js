@@ -1,0 +1,85 @@
+// One version's life: what it was made of, how it was judged, and how it stands beside the paid model.
+
+import { useApi } from "../../api.js";
+import { Facts, FactsToCome, Section, Stat, Stats } from "../../components/page.js";
+import { TimeLine } from "../../components/timeline.js";
+import { Trouble } from "../../components/trouble.js";
+import { count, percent } from "../../format.js";
+import { html } from "../../preact.js";
+import { link } from "../../router.js";
+import { REASONS, TaskPage } from "./frame.js";
+import { evidenceOf, stageOf } from "./standing.js";
+import { Trained } from "./trained.js";
+
+const MOST_AT_ONCE = 200;
+const WHOLE = "trainings";
+
+export function Version({ name, id }) {
+  const of = `apprentice/tasks/${encodeURIComponent(name)}`;
+  const version = useApi(`${of}/versions/${encodeURIComponent(id)}`);
+  const status = useApi(`${of}/status`);
+  const trainings = useApi(`${of}/trainings`, { limit: MOST_AT_ONCE }, { whole: WHOLE });
+  const asked = [version, status, trainings];
+  const troubled = asked.find(({ problem }) => problem !== null);
+  const isThere = asked.every(({ data }) => data !== null);
+  return html`
+    <${TaskPage} name=${name} open="Versions" about=${`Version ${id} of the small model`}>
+      <${Trouble} problem=${troubled?.problem} again=${troubled?.again} />
+      ${!isThere && !troubled && html`<${FactsToCome} />`}
+      ${isThere && html`<${Life} name=${name} version=${version.data.version} standings=${status.data.status.versions} trainings=${trainings.data.trainings} />`}
+    <//>
+  `;
+}
+
+function Life({ name, version, standings, trainings }) {
+  const standing = standings.find(({ number }) => number === version.number);
+  const training = trainings.find((one) => one.version === version.number);
+  const own = { ...version, standing };
+  return html`
+    <${Facts} facts=${[
+      ["Stage", stageOf(own)],
+      ["Evidence", evidenceOf(own)],
+      ["Model", html`<code>${version.model}</code>`],
+      ["What was served under that name", !training && version.digest && html`<code>${version.digest}</code>`],
+      ["Training", training ? html`<a href=${link(["apprentice", name, "trainings", String(training.number)])}>training ${count(training.number)}</a>` : "none: it was registered"],
+      ["Pairs", html`<a href=${link(["apprentice", name, "pairs"], { version: version.number })}>pairs of version ${count(version.number)}</a>`],
+    ].map(([title, value]) => [title, value || null])} />
+    ${standing && html`<${Beside} standing=${standing} />`}
+    ${training && html`<${Trained} training=${training} />`}
+    <${Section} title="Its life"><${TimeLine} label="Its life" entries=${lifeOf(own, training)} /><//>
+  `;
+}
+
+// What its pairs say, once it is asked beside the paid model.
+function Beside({ standing }) {
+  const { pairs, agreement, alarms, sampling, graduatedAt } = standing;
+  return html`
+    <${Section} title="Beside the paid model">
+      <${Stats}>
+        <${Stat} label="Agrees" value=${percent(agreement.mean)} hint=${`of ${count(agreement.pairs)} pairs; ${count(pairs)} in all`} />
+        <${Stat} label="At least" value=${percent(agreement.pairs === 0 ? null : agreement.bound)} hint=${`with a probability of ${percent(agreement.confidence)}`} />
+        <${Stat} label="Evidence" value=${count(agreement.evidence)} hint=${graduatedAt === null ? `graduates at ${count(agreement.evidenceNeeded)}` : `graduated at pair ${count(graduatedAt)}`} />
+        <${Stat} label="Checked" value=${percent(sampling.rate)} hint=${alarms === 0 ? REASONS[sampling.reason] : `${REASONS[sampling.reason]}; ${count(alarms)} alarms so far`} />
+      <//>
+    <//>
+  `;
+}
+
+// Oldest first. When it graduated is known by its pair alone.
+function lifeOf({ number, state, createdAt, createdBy, promotedAt, promotedBy, retiredAt, retiredBy, standing }, training) {
+  const entries = [];
+  if (training) entries.push({ at: training.createdAt, title: `Training ${count(training.number)} began`, detail: `by ${training.createdBy}` });
+  entries.push({ at: createdAt, title: training ? `It became version ${count(number)}` : "It was registered", detail: training ? "in shadow" : `by ${createdBy}` });
+  if (promotedAt) entries.push({ at: promotedAt, title: "It was promoted", detail: promotedBy && `by ${promotedBy}`, tone: "good" });
+  if (retiredAt) entries.push({ at: retiredAt, title: "It was retired", detail: `by ${retiredBy}`, tone: "trouble" });
+  if (state !== "retired") entries.push(...toCome(standing));
+  return entries;
+}
+
+function toCome(standing) {
+  if (!standing || standing.emergencyAt !== null) return [];
+  const { stage, agreement } = standing;
+  if (stage === "shadow") return [{ at: null, title: "It graduates", detail: `once its evidence reaches ${count(agreement.evidenceNeeded)}` }];
+  if (stage === "canary") return [{ at: null, title: "It is promoted", detail: "once its canary has passed" }];
+  return [];
+}

@@ -1,0 +1,185 @@
+"""Hosting of versions at SageMaker: who makes endpoints at run time, and who they act as.
+
+No endpoint is in a template: each is made for one version, scaled, and taken down. All have names
+that begin with the stack's, which permissions are limited to.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from aws_cdk import Acknowledgment, Aws, Duration, Validations
+from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+from infra.config import IMAGES_ACCOUNT
+from infra.constructs.apprentice_bucket import BASES, MODELS
+from infra.constructs.service_function import ServiceFunction
+from infra.stacks.domain_stack import DomainStack
+from infra.tables import DUE_RUNS_INDEX
+
+TASKS = "apt_*"
+HOSTINGS = "apt_*#hosting"
+SWEEP_TIMEOUT = Duration.seconds(60)
+STUCK_MESSAGE = "a hosting is stuck"
+SAGEMAKER = "sagemaker.amazonaws.com"
+HOST_LOGS = "/aws/sagemaker/*"
+ENDPOINTS, COMPONENTS = "endpoint", "inference-component"
+CONFIGS, HOSTED_MODELS = "endpoint-config", "model"
+OPERATIONS: Mapping[str, Sequence[str]] = {
+    ENDPOINTS: ("CreateEndpoint", "DescribeEndpoint", "DeleteEndpoint"),
+    COMPONENTS: (
+        "CreateInferenceComponent",
+        "DescribeInferenceComponent",
+        "UpdateInferenceComponentRuntimeConfig",
+        "DeleteInferenceComponent",
+    ),
+    CONFIGS: ("CreateEndpointConfig", "DescribeEndpointConfig", "DeleteEndpointConfig"),
+    HOSTED_MODELS: ("CreateModel", "DescribeModel", "DeleteModel"),
+}
+OF_ALL = ("AddTags", "ListTags")
+
+
+def hosted_arn(prefix: str, kind: str) -> str:
+    """Return the ARN of everything of a kind that the stack makes at SageMaker."""
+    return f"arn:{Aws.PARTITION}:sagemaker:{Aws.REGION}:{Aws.ACCOUNT_ID}:{kind}/{prefix}-*"
+
+
+def grant_invoke(asking: ServiceFunction, *, prefix: str) -> None:
+    """Lets a function ask versions at SageMaker."""
+    iam.Grant.add_to_principal(
+        grantee=asking.function,
+        actions=["sagemaker:InvokeEndpoint"],
+        resource_arns=[hosted_arn(prefix, kind) for kind in (ENDPOINTS, COMPONENTS)],
+    )
+    _acknowledge(asking, prefix, ENDPOINTS, COMPONENTS)
+
+
+class ApprenticeHosting(Construct):
+    """The function that looks after hostings, and the role that their hosts have."""
+
+    def __init__(self, stack: DomainStack) -> None:
+        super().__init__(stack, "Hosting")
+        self._stack = stack
+        self._prefix = stack.shared.service_name
+        self._role = self._add_role()
+        self._add_sweep()
+
+    def _add_role(self) -> iam.Role:
+        """Hosts read what they serve, in the end that of any task, and write logs and metrics."""
+        files = self._stack.shared.data.apprentice_files
+        role = iam.Role(
+            self,
+            "HostRole",
+            assumed_by=iam.ServicePrincipal(SAGEMAKER),
+            description="Autotune: hosts of versions at SageMaker",
+        )
+        for names in (MODELS, BASES):
+            files.grant_read(role, names=names)
+        logs = f"arn:{Aws.PARTITION}:logs:{Aws.REGION}:{Aws.ACCOUNT_ID}:log-group:{HOST_LOGS}"
+        images = f"arn:{Aws.PARTITION}:ecr:{Aws.REGION}:{IMAGES_ACCOUNT}:repository/*"
+        for actions, resource, conditions in (
+            (["logs:CreateLogGroup", "logs:CreateLogStream", "logs:PutLogEvents"], logs, {}),
+            (
+                [
+                    "ecr:BatchCheckLayerAvailability",
+                    "ecr:BatchGetImage",
+                    "ecr:GetDownloadUrlForLayer",
+                ],
+                images,
+                {},
+            ),
+            (["ecr:GetAuthorizationToken"], "*", {}),
+            (
+                ["cloudwatch:PutMetricData"],
+                "*",
+                {"StringLike": {"cloudwatch:namespace": "*SageMaker*"}},
+            ),
+        ):
+            role.add_to_policy(
+                iam.PolicyStatement(actions=actions, resources=[resource], conditions=conditions)
+            )
+        here = "<AWS::Region>"
+        for found, reason in (
+            (
+                f"arn:<AWS::Partition>:logs:{here}:<AWS::AccountId>:log-group:{HOST_LOGS}",
+                "SageMaker names log groups after endpoints, which are made at run time.",
+            ),
+            (
+                f"arn:<AWS::Partition>:ecr:{here}:{IMAGES_ACCOUNT}:repository/*",
+                "AWS's public images are in one account; which is used is a setting.",
+            ),
+            (
+                "*",
+                "ecr:GetAuthorizationToken and cloudwatch:PutMetricData know no resources.",
+            ),
+        ):
+            Validations.of(role).acknowledge(
+                Acknowledgment(id=f"AwsSolutions-IAM5[Resource::{found}]", reason=reason)
+            )
+        return role
+
+    def _add_sweep(self) -> None:
+        config = self._stack.shared.config
+        table = self._stack.shared.data.apprentice
+        sweep = self._stack.create(
+            "SweepHostings",
+            module="sweep_hostings",
+            description="Makes, scales and takes down where SageMaker hosts versions",
+            timeout=SWEEP_TIMEOUT,
+            environment={
+                "APPRENTICE_TABLE": table.table.table_name,
+                "HOSTING_PREFIX": self._prefix,
+                "HOSTING_ROLE_ARN": self._role.role_arn,
+                "SERVERLESS_IMAGE": config.image("serverless-image"),
+                "ADAPTER_IMAGE": config.image("adapter-image"),
+            },
+        )
+        function = sweep.function
+        table.grant_query_index(function, index_name=DUE_RUNS_INDEX)
+        table.grant_read(function, "GetItem", "Query", keys=TASKS)
+        table.grant_write(function, "DeleteItem", "UpdateItem", keys=HOSTINGS)
+        for kind, operations in OPERATIONS.items():
+            iam.Grant.add_to_principal(
+                grantee=function,
+                actions=[f"sagemaker:{operation}" for operation in (*operations, *OF_ALL)],
+                resource_arns=[hosted_arn(self._prefix, kind)],
+            )
+        # Those that name two things need both.
+        iam.Grant.add_to_principal(
+            grantee=function,
+            actions=["sagemaker:CreateEndpoint"],
+            resource_arns=[hosted_arn(self._prefix, CONFIGS)],
+        )
+        iam.Grant.add_to_principal(
+            grantee=function,
+            actions=["sagemaker:CreateInferenceComponent"],
+            resource_arns=[hosted_arn(self._prefix, ENDPOINTS)],
+        )
+        function.add_to_role_policy(
+            iam.PolicyStatement(
+                actions=["iam:PassRole"],
+                resources=[self._role.role_arn],
+                conditions={"StringEquals": {"iam:PassedToService": SAGEMAKER}},
+            )
+        )
+        _acknowledge(sweep, self._prefix, *OPERATIONS)
+        self._stack.run_every(Duration.minutes(1), sweep)
+        self._stack.alarms.watch_log(
+            sweep,
+            name="HostingsStuck",
+            message=STUCK_MESSAGE,  # as ``apprentice.hosting.advancing`` words it
+            description="SageMaker does not get on with what hosts a version, for half an hour",
+        )
+
+
+def _acknowledge(scope: Construct, prefix: str, *kinds: str) -> None:
+    for kind in kinds:
+        found = f"arn:<AWS::Partition>:sagemaker:<AWS::Region>:<AWS::AccountId>:{kind}/{prefix}-*"
+        Validations.of(scope).acknowledge(
+            Acknowledgment(
+                id=f"AwsSolutions-IAM5[Resource::{found}]",
+                reason=(
+                    "Endpoints are made at run time, one for each version, with names that are "
+                    "used once; the wildcard is limited to those of this stack."
+                ),
+            )
+        )

@@ -1,0 +1,253 @@
+"""From what is wanted and what SageMaker has to the next step: one look at one hosting.
+
+A look may be cut off anywhere and repeated by anybody: it compares, does what is missing, and
+stores where the hosting stands on condition that nobody else has.
+"""
+
+from datetime import datetime, timedelta
+
+from aws_lambda_powertools import Logger
+
+from autotune_platform.apprentice.configuration.repository import TaskRepository
+from autotune_platform.apprentice.hosting.hosts import Found, Hosts
+from autotune_platform.apprentice.hosting.models import (
+    KEPT_FOR,
+    Hosting,
+    HostingError,
+    State,
+)
+from autotune_platform.apprentice.hosting.repository import HostingRepository
+from autotune_platform.apprentice.versions.repository import VersionRepository
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
+from autotune_platform.runtime.parts import part
+from autotune_platform.runtime.sagemaker_control import HostLimitError
+
+logger = Logger()
+
+STUCK_MESSAGE = "a hosting is stuck"
+"""What the alarm's metric counts; see ``infra.stacks.apprentice_hosting``."""
+
+_ENDPOINT, _COMPONENT = "endpoint", "component"
+_IN_SERVICE, _FAILED = "InService", "Failed"
+_SOON = timedelta(seconds=20)
+_LATER = timedelta(hours=1)
+_FIRST_CONFIGURATION = 1
+
+
+@part
+class HostingAdvancing:
+    """Takes hostings from state to state."""
+
+    repository: HostingRepository
+    versions: VersionRepository
+    tasks: TaskRepository
+    hosts: Hosts
+    clock: Clock = SYSTEM_CLOCK
+
+    def look(self, hosting: Hosting) -> None:
+        """Do what is next for a hosting, and store when it is to be looked at again.
+
+        Raises:
+            UnavailableError: SageMaker or the table does not answer.
+        """
+        now = self.clock.now()
+        if hosting.state == "gone":
+            if now >= hosting.since + KEPT_FOR:
+                self.repository.forget(hosting)
+            return
+        if hosting.state != "deleting" and not self._is_needed(hosting, now):
+            self._enter(hosting, "deleting")
+            return
+        try:
+            self._advance(hosting, now)
+        except HostLimitError as error:
+            logger.warning("the account may host no more", hosting=hosting.name, why=str(error))
+            if hosting.state == "creating":
+                self._give_up(hosting, "limit")
+            else:
+                self._stay(hosting, now)
+
+    def _advance(self, hosting: Hosting, now: datetime) -> None:
+        if hosting.state == "creating":
+            self._create(hosting, now)
+        elif hosting.state == "resizing":
+            self._resize(hosting, now)
+        elif hosting.state == "deleting":
+            self._delete(hosting, now)
+        elif hosting.state == "asleep" and _was_wanted(hosting):
+            self._begin_resizing(hosting, now, copies=1)
+        elif hosting.state == "ready" and _is_idle(hosting, now):
+            self._begin_resizing(hosting, now, copies=0)
+        else:
+            self._stay(hosting, now)
+
+    def _is_needed(self, hosting: Hosting, now: datetime) -> bool:
+        """Return whether a hosting is still to be there: a retired version's is for a day."""
+        if self.tasks.configuration(hosting.task_id, _FIRST_CONFIGURATION) is None:
+            return False
+        if hosting.kind == "base":
+            others = self.repository.of_task(hosting.task_id)
+            return any(one.base == hosting.name and one.state != "gone" for one in others)
+        if hosting.state == "creating":
+            return True
+        known = self.versions.all_of(hosting.task_id)
+        version = next((one for one in known if one.model == hosting.name), None)
+        if version is not None and version.is_hosted:
+            return True
+        unused_since = version.retired_at if version is not None else hosting.since
+        return now < (unused_since or hosting.since) + KEPT_FOR
+
+    def _create(self, hosting: Hosting, now: datetime) -> None:
+        if hosting.is_stuck(now):
+            self._give_up(hosting, "stuck")
+            return
+        if hosting.base is not None and not self._has_base(hosting, now):
+            return
+        if hosting.kind != "adapter":
+            found = self.hosts.endpoint(hosting)
+            if found.status is None and _ENDPOINT not in hosting.created:
+                self.hosts.create_endpoint(hosting)
+                found = self.hosts.endpoint(hosting)
+            hosting = self._noted(hosting, _ENDPOINT)
+            if not self._is_up(hosting, found, now):
+                return
+        if hosting.kind != "serverless":
+            found = self.hosts.component(hosting)
+            if found.status is None and _COMPONENT not in hosting.created:
+                self.hosts.create_component(hosting)
+                found = self.hosts.component(hosting)
+            hosting = self._noted(hosting, _COMPONENT)
+            if not self._is_up(hosting, found, now):
+                return
+        self._enter(hosting, "ready")
+
+    @staticmethod
+    def _noted(hosting: Hosting, part_: str) -> Hosting:
+        """Return a hosting with one more part that was created; it is stored with what follows."""
+        return hosting.model_copy(update={"created": (*{*hosting.created, part_},)})
+
+    def _has_base(self, hosting: Hosting, now: datetime) -> bool:
+        """Return whether an adapter's base answers; have it do so where it does not."""
+        assert hosting.base is not None
+        base = self.repository.find(hosting.task_id, hosting.base)
+        if base is not None and base.error is not None and base.failed_for(hosting):
+            self._give_up(hosting, base.error)
+            return False
+        if base is not None and base.state == "ready":
+            return True
+        if base is not None and base.state == "asleep":
+            self.repository.want(base.task_id, base.name, now)
+        self._stay(hosting, now)
+        return False
+
+    def _is_up(self, hosting: Hosting, found: Found, now: datetime) -> bool:
+        """Return whether a part of a hosting is in service; note where it never will be."""
+        if found.status is None:
+            self._give_up(hosting, "refused")
+        elif not found.is_ours:
+            self._give_up(hosting, "name_taken")
+        elif found.status == _FAILED:
+            logger.warning("a host does not start", hosting=hosting.name, why=found.reason)
+            self._give_up(hosting, "failed")
+        elif found.status == _IN_SERVICE:
+            return True
+        else:
+            self._stay(hosting, now)
+        return False
+
+    def _begin_resizing(self, hosting: Hosting, now: datetime, *, copies: int) -> None:
+        """Store how many copies there are to be, and ask for them if nobody wrote meanwhile."""
+        if self._enter(hosting, "resizing", copies=copies):
+            stored = self.repository.find(hosting.task_id, hosting.name)
+            if stored is not None and stored.state == "resizing":
+                self._resize(stored, now)
+
+    def _resize(self, hosting: Hosting, now: datetime) -> None:
+        found = self.hosts.component(hosting)
+        if hosting.is_stuck(now) and found == Found(status=_IN_SERVICE, reason=found.reason):
+            # SageMaker has no instance for it: whoever asks next has it tried again.
+            logger.error(STUCK_MESSAGE, hosting=hosting.name, state=hosting.state)
+            self._enter(hosting, "asleep", copies=0)
+        elif hosting.is_stuck(now):
+            self._give_up(hosting, "stuck")
+        elif found.status is None or found.status == _FAILED:
+            logger.warning("a host was lost", hosting=hosting.name, why=found.reason)
+            self._give_up(hosting, "failed")
+        elif found.status == _IN_SERVICE and found.copies == hosting.copies:
+            self._enter(hosting, "ready" if hosting.copies else "asleep")
+        else:
+            if found.status == _IN_SERVICE:
+                self.hosts.set_copies(hosting, hosting.copies)
+            self._stay(hosting, now)
+
+    def _delete(self, hosting: Hosting, now: datetime) -> None:
+        if hosting.kind == "base":
+            # SageMaker deletes no base that has adapters.
+            for one in self.repository.of_task(hosting.task_id):
+                if one.base == hosting.name and one.state not in {"deleting", "gone"}:
+                    self._enter(one, "deleting", error=hosting.error)
+        if self.hosts.take_down(hosting):
+            self._enter(hosting, "gone")
+            base = hosting.base and self.repository.find(hosting.task_id, hosting.base)
+            if base:  # it may have been the last one of it
+                self.repository.change(base, base.model_copy(update={"due_at": now}))
+            return
+        if hosting.is_stuck(now):
+            logger.error(STUCK_MESSAGE, hosting=hosting.name, state=hosting.state)
+        self._stay(hosting, now)
+
+    def _give_up(self, hosting: Hosting, error: HostingError) -> None:
+        """Take a hosting down that cannot be used."""
+        if error == "stuck":
+            logger.error(STUCK_MESSAGE, hosting=hosting.name, state=hosting.state)
+        self._enter(hosting, "deleting", error=error)
+
+    def _enter(
+        self,
+        hosting: Hosting,
+        state: State,
+        *,
+        copies: int | None = None,
+        error: HostingError | None = None,
+    ) -> bool:
+        now = self.clock.now()
+        after = hosting.model_copy(
+            update={
+                "state": state,
+                "since": now,
+                "copies": hosting.copies if copies is None else copies,
+                "error": error or hosting.error,
+            }
+        )
+        logger.info("hosting", hosting=hosting.name, state=state, error=after.error)
+        return self._store(hosting, after, now)
+
+    def _stay(self, hosting: Hosting, now: datetime) -> None:
+        self._store(hosting, hosting, now)
+
+    def _store(self, before: Hosting, after: Hosting, now: datetime) -> bool:
+        due_at = _next_look(after, now)
+        return self.repository.change(before, after.model_copy(update={"due_at": due_at}))
+
+
+def _next_look(hosting: Hosting, now: datetime) -> datetime:
+    if hosting.state == "gone":
+        return hosting.since + KEPT_FOR
+    if hosting.state == "ready" and hosting.kind == "base":
+        return min(max(_idle_at(hosting), now + _SOON), now + _LATER)
+    return now + (_LATER if hosting.state in {"ready", "asleep"} else _SOON)
+
+
+def _idle_at(hosting: Hosting) -> datetime:
+    last = max(hosting.since, hosting.called_at or hosting.since)
+    return last + timedelta(minutes=hosting.idle_minutes)
+
+
+def _is_idle(hosting: Hosting, now: datetime) -> bool:
+    return hosting.kind == "base" and now >= _idle_at(hosting)
+
+
+def _was_wanted(hosting: Hosting) -> bool:
+    """Return whether somebody was not answered in the minute when it fell asleep, or later."""
+    wanted, minute = hosting.wanted_at, timedelta(minutes=1)
+    return wanted is not None and wanted > hosting.since - minute

@@ -1,0 +1,62 @@
+"""What asks a version at SageMaker notes it, so that what is idle sleeps and what is wanted wakes.
+
+A base has one note a minute, whoever writes it: the write is on condition that the minute is a
+later one, and a process tries once a minute. Serverless endpoints need none.
+"""
+
+import threading
+from datetime import datetime
+
+from aws_lambda_powertools import Logger
+from cachetools import TTLCache
+
+from autotune_platform.apprentice.hosting.repository import HostingRepository
+from autotune_platform.apprentice.local.contract import ServedModel
+from autotune_platform.runtime.clients import REFUSALS
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
+from autotune_platform.runtime.parts import part
+
+logger = Logger()
+
+_A_MINUTE = 60
+_MOST_BASES = 1_000
+
+
+@part
+class HostingCalls:
+    """Notes calls; threads share it.
+
+    Attributes:
+        repository: of a client that gives up soon, since an answer waits for it.
+    """
+
+    repository: HostingRepository
+    clock: Clock = SYSTEM_CLOCK
+
+    def __post_init__(self) -> None:
+        """Begin with nothing noted."""
+        self._noted: TTLCache[tuple[str, bool], bool] = TTLCache(_MOST_BASES, _A_MINUTE)
+        self._lock = threading.Lock()
+
+    def note(self, served: ServedModel, *, is_awake: bool) -> None:
+        """Note a call of a component; see ``contract.CallNotes``.
+
+        A note that the table does not take is left out: the next minute has another.
+        """
+        if served.component is None or served.endpoint is None or served.task_id is None:
+            return
+        key = (served.endpoint, is_awake)
+        with self._lock:
+            if key in self._noted:
+                return
+            self._noted[key] = True
+        try:
+            self._write(served.task_id, served.endpoint, self.clock.now(), is_awake=is_awake)
+        except REFUSALS as error:
+            logger.warning("call not noted", hosting=served.endpoint, why=type(error).__name__)
+
+    def _write(self, task_id: str, base: str, at: datetime, *, is_awake: bool) -> None:
+        if is_awake:
+            self.repository.note_call(task_id, base, at)
+        else:
+            self.repository.want(task_id, base, at)

@@ -1,0 +1,145 @@
+"""A hosting: what of SageMaker one model has, or the base that several adapters share."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Literal, NamedTuple
+
+from autotune_platform.apprentice.local.contract import ServedModel
+from autotune_platform.runtime.frozen_model import FrozenModel
+
+Kind = Literal["serverless", "base", "adapter"]
+State = Literal["creating", "ready", "asleep", "resizing", "deleting", "gone"]
+HostingError = Literal["failed", "stuck", "limit", "name_taken", "refused"]
+"""Why it was given up: its host does not start, or SageMaker has no capacity; SageMaker did not
+get on with it for half an hour; the account may have no more; something that is not ours has its
+name; or SageMaker does not take the request, or somebody took down what was being made."""
+
+STUCK_AFTER = timedelta(minutes=30)
+KEPT_FOR = timedelta(hours=24)
+"""So long the hosting of a retired version stays, and that of a model that no version is."""
+MOST_NAME_CHARACTERS = 63
+SERVERLESS_MB = 4_096
+"""Of the 1,024 to 6,144 MB that SageMaker's serverless endpoints have; CPU comes with memory."""
+
+
+class Wanted(NamedTuple):
+    """What is to be hosted.
+
+    Attributes:
+        model: name that no other model ever has.
+        artifact: URI of its ``model.tar.gz``; of an adapter alone where there is a base.
+        base: what it is an adapter of; None where the artifact has all.
+    """
+
+    task_id: str
+    model: str
+    artifact: str
+    idle_minutes: int
+    base: "WantedBase | None" = None
+
+
+class WantedBase(NamedTuple):
+    """A model that adapters are of.
+
+    Attributes:
+        artifact: URI of the folder that has its weights.
+        instance_type: where it is hosted.
+        rank: the highest rank of its adapters.
+    """
+
+    artifact: str
+    instance_type: str
+    rank: int
+
+
+class Hosting(FrozenModel):
+    """What is hosted, and how far that is.
+
+    It has no ``organization_id``: deleting an organisation leaves it to the sweeper, which takes
+    down what costs money before it forgets it.
+
+    Attributes:
+        name: of endpoint, component, configuration and model; it is used once.
+        artifact: URI of what is served.
+        base: name of an adapter's base; None for others.
+        instance_type: of a base.
+        rank: highest rank of a base's adapters.
+        memory_mb: of a serverless one.
+        idle_minutes: a base without a call for so long is scaled to zero.
+        copies: how many a base is to have.
+        created: which parts were created; one that is gone since was taken down by somebody, and is
+            not created again.
+        error: why it was given up, if it was.
+        since: when it came into its state.
+        called_at: the last minute in which it was asked, as far as anybody noted it.
+        wanted_at: the last minute in which somebody was not answered.
+        revision: of what the sweeper wrote.
+        due_at: when the sweeper is to look at it.
+    """
+
+    name: str
+    kind: Kind
+    task_id: str
+    artifact: str
+    base: str | None = None
+    instance_type: str | None = None
+    rank: int | None = None
+    memory_mb: int | None = None
+    idle_minutes: int
+    copies: int = 1
+    created: tuple[str, ...] = ()
+    state: State = "creating"
+    error: HostingError | None = None
+    since: datetime
+    called_at: datetime | None = None
+    wanted_at: datetime | None = None
+    revision: int = 0
+    due_at: datetime
+
+    @property
+    def served(self) -> ServedModel:
+        """What a version of it is known by."""
+        is_adapter = self.base is not None
+        return ServedModel(
+            model=self.name,
+            endpoint=self.base or self.name,
+            component=self.name if is_adapter else None,
+            task_id=self.task_id,
+        )
+
+    def failed_for(self, adapter: "Hosting") -> bool:
+        """Whether it is a base that was given up after an adapter of it was wanted."""
+        return self.error is not None and self.since >= adapter.since
+
+    def is_stuck(self, now: datetime) -> bool:
+        """Whether SageMaker has been at it for too long."""
+        return now - self.since > STUCK_AFTER
+
+
+def name_of(prefix: str, model: str) -> str:
+    """Return the name at SageMaker of a model; it has letters, digits and hyphens alone."""
+    return _checked(f"{prefix}-{model.replace('_', '-')}")
+
+
+def base_name_of(prefix: str, task_id: str, wanted: WantedBase) -> str:
+    """Return the name of a task's base: another base, instance or rank has another name."""
+    digest = hashlib.sha256(json.dumps(wanted).encode()).hexdigest()[:8]
+    return _checked(f"{prefix}-{task_id.replace('_', '-')}-base-{digest}")
+
+
+def tags_of(prefix: str, hosting: Hosting) -> list[Mapping[str, str]]:
+    """Return the tags that say whose something at SageMaker is."""
+    tags = {
+        "autotune:stack": prefix,
+        "autotune:task": hosting.task_id,
+        "autotune:hosting": hosting.name,
+    }
+    return [{"Key": key, "Value": value} for key, value in tags.items()]
+
+
+def _checked(name: str) -> str:
+    if len(name) > MOST_NAME_CHARACTERS:
+        raise ValueError(f"{name} has more than {MOST_NAME_CHARACTERS} characters")
+    return name

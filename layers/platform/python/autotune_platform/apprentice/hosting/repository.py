@@ -1,0 +1,116 @@
+"""Where hostings are stored: ``pk=apt_…#hosting, sk=host#<name>``, open until they are forgotten.
+
+Two write an item: the sweeper, each time on condition that it is as it was read, and whoever asks a
+model, who notes minutes and nothing else.
+"""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from itertools import islice
+
+from autotune_platform.apprentice.configuration.items import model_from
+from autotune_platform.apprentice.folding.items import DUE_RUNS_INDEX
+from autotune_platform.apprentice.hosting.models import Hosting
+from autotune_platform.storage.due_index import OPEN_SHARD
+from autotune_platform.storage.item_format import moment
+from autotune_platform.storage.table import Item, Table
+
+OPEN_HOSTINGS = "hostings"
+"""The partition of the index that has all hostings: there are as many as models are served."""
+_HOST = "host#"
+_NOTED = ("called_at", "wanted_at")
+
+
+def hostings_of(task_id: str) -> str:
+    """Return the partition of a task's hostings."""
+    return f"{task_id}#hosting"
+
+
+class HostingRepository:
+    """Hostings in the ``apprentice`` table."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def find(self, task_id: str, name: str) -> Hosting | None:
+        """Return a hosting."""
+        item = self._table.get(hostings_of(task_id), _HOST + name)
+        return model_from(item, Hosting) if item else None
+
+    def of_task(self, task_id: str) -> list[Hosting]:
+        """Return all hostings of a task."""
+        found = self._table.items(hostings_of(task_id), starting=_HOST)
+        return [model_from(item, Hosting) for item in found]
+
+    def add(self, hosting: Hosting) -> bool:
+        """Store a hosting; return False where there is one of that name."""
+        return self._table.put_new(_item_of(hosting))
+
+    def change(self, before: Hosting, after: Hosting) -> bool:
+        """Store what the sweeper found; return False where somebody wrote meanwhile.
+
+        So a hosting that was called is not scaled to zero, and a call for one is not overlooked.
+        """
+        changes = {
+            name: value
+            for name, value in _item_of(after).items()
+            if name not in {"pk", "sk", OPEN_SHARD, *_NOTED}
+        }
+        as_it_was = {
+            "revision": before.revision,
+            **{name: _item_of(before).get(name) for name in _NOTED},
+        }
+        changes["revision"] = before.revision + 1
+        changed = self._table.update(
+            hostings_of(before.task_id), _HOST + before.name, changes, only_if=as_it_was
+        )
+        return changed is not None
+
+    def note_call(self, task_id: str, name: str, at: datetime) -> bool:
+        """Note that a hosting was asked; of each minute the first note is written."""
+        return self._note(task_id, name, {"called_at": _minute(at)}, rising="called_at")
+
+    def want(self, task_id: str, name: str, at: datetime) -> bool:
+        """Note that a hosting did not answer, and have the sweeper look at it; once a minute."""
+        noted = {"wanted_at": _minute(at), "called_at": _minute(at), "due_at": moment(at)}
+        return self._note(task_id, name, noted, rising="wanted_at")
+
+    def due(self, before: datetime, *, limit: int) -> Iterator[Hosting]:
+        """Yield hostings that are to be looked at, the longest due first."""
+        found = self._table.items(
+            OPEN_HOSTINGS,
+            partition_name=OPEN_SHARD,
+            index=DUE_RUNS_INDEX,
+            below=("due_at", moment(before)),
+        )
+        for item in islice(found, limit):
+            stored = self._table.get(item["pk"], item["sk"])
+            if stored is not None:
+                yield model_from(stored, Hosting)
+
+    def forget(self, hosting: Hosting) -> None:
+        """Delete a hosting of which nothing is left."""
+        self._table.delete(hostings_of(hosting.task_id), _HOST + hosting.name)
+
+    def _note(self, task_id: str, name: str, noted: Item, *, rising: str) -> bool:
+        key = (hostings_of(task_id), _HOST + name)
+        return self._table.update(*key, noted, rising=rising, having=OPEN_SHARD) is not None
+
+
+def _item_of(hosting: Hosting) -> Item:
+    item: Item = {
+        "pk": hostings_of(hosting.task_id),
+        "sk": _HOST + hosting.name,
+        OPEN_SHARD: OPEN_HOSTINGS,
+        **hosting.model_dump(mode="json", exclude_none=True),
+        "due_at": moment(hosting.due_at),
+    }
+    for name in _NOTED:
+        noted: datetime | None = getattr(hosting, name)
+        if noted is not None:
+            item[name] = moment(noted)
+    return item
+
+
+def _minute(at: datetime) -> str:
+    return moment(at - timedelta(seconds=at.second, microseconds=at.microsecond))

@@ -1,0 +1,39 @@
+"""Parts that look after where SageMaker hosts versions."""
+
+from functools import cached_property
+
+from autotune_platform.apprentice.configuration.repository import TaskRepository
+from autotune_platform.apprentice.hosting.advancing import HostingAdvancing
+from autotune_platform.apprentice.hosting.hosts import Hosts, HostSettings
+from autotune_platform.apprentice.hosting.repository import HostingRepository
+from autotune_platform.apprentice.hosting.sweeping import HostingSweeping
+from autotune_platform.apprentice.versions.repository import VersionRepository
+from autotune_platform.runtime import clients
+from autotune_platform.runtime.environment import HostingSweepEnvironment
+from autotune_platform.runtime.sagemaker_control import BotoControl
+from autotune_platform.storage.table import Table
+
+
+class HostingSweepParts:
+    """What makes, scales and takes down hostings: the one holder of SageMaker's control plane."""
+
+    def __init__(self, environment: HostingSweepEnvironment) -> None:
+        self.environment = environment
+
+    @cached_property
+    def hosting_sweeping(self) -> HostingSweeping:
+        table = Table(self.environment.apprentice_table, clients.dynamodb())
+        settings = HostSettings(
+            prefix=self.environment.hosting_prefix,
+            role_arn=self.environment.hosting_role_arn,
+            serverless_image=self.environment.serverless_image,
+            adapter_image=self.environment.adapter_image,
+        )
+        return HostingSweeping(
+            advancing=HostingAdvancing(
+                repository=HostingRepository(table),
+                versions=VersionRepository(table),
+                tasks=TaskRepository(table),
+                hosts=Hosts(control=BotoControl(clients.sagemaker()), settings=settings),
+            )
+        )

@@ -1,0 +1,141 @@
+"""Trainings and the life of a version in the console: each figure is the API's."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.support.apprentice_folding import Apprentice
+from tests.support.console_apprentice import SERVED
+from tests.support.console_trainings import HOSTED, NAME, RUNNING, WORSE, filled_trainings
+from tests.support.executions import inputs_of
+from tests.support.lambdas import LambdaContext, handler
+from tests.support.ledger import ledger as make_ledger
+
+TASK = f"apprentice/tasks/{NAME}"
+NOTHING = "\u2013"
+
+
+@pytest.fixture
+def connection(console):
+    with make_ledger(console.served.platform) as ledger:
+        yield ledger.connect()
+
+
+@pytest.fixture
+def trained(console, connection):
+    return filled_trainings(console.served.platform, connection)
+
+
+def get(console, path):
+    answer = console.served.platform.call("GET", f"/api/v1/{path}")
+    assert answer.status == 200, answer.text
+    return answer.json
+
+
+def facts(page, section):
+    """Names and values of a section, by its title."""
+    box = page.get_by_role("region", name=section, exact=True)
+    expect(box).to_be_visible()
+    return dict(
+        zip(
+            box.locator("dt").all_inner_texts(),
+            box.locator("dd:not(.hint)").all_inner_texts(),
+            strict=True,
+        )
+    )
+
+
+def test_trainings_are_listed_with_their_test_and_why_no_version_came(console, trained):
+    page = console.open(f"#/apprentice/{NAME}/trainings")
+    box = page.get_by_role("region", name="Trainings", exact=True)
+    expect(box.locator("tbody tr")).to_have_count(RUNNING)
+    rows = [row.locator("td").all_inner_texts() for row in box.locator("tbody tr").all()]
+    running, failed, worse, hosted, lacking = [row[:-1] for row in rows]
+    assert running == ["5", "running", *[NOTHING] * 5, "learns"]
+    assert failed[-1] == "Autotune could not go on"
+    assert worse[:-1] == ["3", "discarded", "1,620", "180", "91.2%", "87.4%", "2 / 120"]
+    assert worse[-1] == (
+        "its mean agreement is not shown to be above 90%; "
+        "it is not shown to be as good as version 1, but for 3%"
+    )
+    assert hosted == ["2", "hosted", "1,620", "180", "96.5%", "93.1%", "812 / 40", "version 1"]
+    assert lacking[-1] == "too few examples: 31 of 50 to learn from, 4 of 22 held out"
+    status = get(console, f"{TASK}/status")["status"]
+    needed = status["nextTraining"]["examplesNeeded"]
+    expect(page.locator(".note").last).to_have_text(
+        f"The next one begins by itself at {needed:,} examples; there are {status['examples']}."
+    )
+    train = page.get_by_role("button", name="Train now", exact=True)
+    expect(train).to_be_disabled()
+    expect(train).to_have_accessible_description(
+        "Training 5 is under way; a task has one at a time."
+    )
+
+
+def test_a_training_shows_its_data_its_test_and_its_model(console, trained):
+    page = console.open(f"#/apprentice/{NAME}/trainings/{WORSE}")
+    training = get(console, f"{TASK}/trainings/{WORSE}")["training"]
+    data = facts(page, "Data")
+    assert data["SHA-256 of what it learned from"] == training["data"]["trainSha256"]
+    assert data["SHA-256 of what judges it"] == training["data"]["holdoutSha256"]
+    assert facts(page, "Model")["SHA-256"] == training["model"]["sha256"]
+    test = facts(page, "Test")
+    assert (test["Agrees"], test["At least"], test["Evidence"]) == ("91.2%", "87.4%", "2")
+    assert test["Judged under this definition"] == "1 before it, so it has to show more"
+    assert test["Beside"] == "version 1, which served: not shown to be as good, but for 3%"
+    assert test["Power"] == "41.2% to pass if both were equal; 390 groups make it 80 %"
+    console.go(page, f"#/apprentice/{NAME}/trainings/1")
+    assert facts(page, "What it lacked")["Held out"].startswith("4 of the 22 inputs")
+
+
+def test_a_versions_life_is_on_one_page(console, trained):
+    page = console.open(f"#/apprentice/{NAME}/versions")
+    page.get_by_role("region", name="Versions of the small model", exact=True).get_by_role(
+        "link", name="1", exact=True
+    ).click()
+    life = page.get_by_role("list", name="Its life", exact=True)
+    expect(life.locator(".timeline-title")).to_have_text(
+        ["Training 2 began", "It became version 1", "It graduates"]
+    )
+    status = get(console, f"{TASK}/status")["status"]
+    agreement = status["versions"][0]["agreement"]
+    beside = facts(page, "Beside the paid model")
+    assert beside["Agrees"] == f"{100 * agreement['mean']:.1f}".removesuffix(".0") + "%"
+    assert facts(page, "Test")["At least"] == "93.1%"
+    training = get(console, f"{TASK}/trainings/{HOSTED}")["training"]
+    assert facts(page, "Model")["SHA-256"] == training["model"]["sha256"]
+    page.get_by_role("link", name="pairs of version 1", exact=True).click()
+    expect(page.get_by_label("Version", exact=True)).to_have_value("1")
+
+
+def test_an_operator_trains_now(console, connection):
+    platform = console.served.platform
+    Apprentice(platform, connection, NAME)
+    operator = platform.new_key("training_operator")
+    page = console.open(f"#/apprentice/{NAME}/trainings", api_key=operator)
+    expect(page.locator(".empty")).to_contain_text(f"autotune apprentice train {NAME}")
+    page.get_by_role("button", name="Train now", exact=True).click()
+    # Somebody else was faster: the API says so.
+    begun = platform.call("POST", f"/api/v1/{TASK}/trainings").json["training"]
+    dialog = page.get_by_role("dialog", name="Train now?", exact=True)
+    dialog.get_by_role("button", name="Train", exact=True).click()
+    expect(dialog.get_by_role("alert")).to_contain_text(f"training 1 of {NAME} is under way")
+    (event,) = inputs_of("train_student").values()
+    handler("functions.apprentice.fail_training")(event, LambdaContext())
+    assert get(console, f"{TASK}/trainings/{begun['number']}")["training"]["state"] == "failed"
+    dialog.get_by_role("button", name="Train", exact=True).click()
+    expect(page.get_by_text("Training 2", exact=True)).to_be_visible()
+    assert (
+        get(console, f"{TASK}/trainings/2")["training"]["createdBy"] == platform.me(operator)["id"]
+    )
+
+
+def test_a_task_whose_models_are_registered_says_why_nothing_is_trained(console, connection):
+    Apprentice(console.served.platform, connection, NAME).put(**SERVED)
+    page = console.open(f"#/apprentice/{NAME}/trainings")
+    train = page.get_by_role("button", name="Train now", exact=True)
+    expect(train).to_be_disabled()
+    expect(train).to_have_accessible_description(
+        "Nothing is trained: the configuration has no training, and vllm serves models that are "
+        "registered."
+    )
+    expect(page.locator(".empty")).to_contain_text(f"versions register {NAME} MODEL")

@@ -1,0 +1,247 @@
+"""Hosting at the local SageMaker, whose endpoints and components are real processes."""
+
+import pytest
+
+from autotune_platform.apprentice.hosting.advancing import STUCK_MESSAGE
+from autotune_platform.apprentice.local.contract import LocalAnswer, Reason, Unavailable
+from local.sagemaker.faults import Kind
+from tests.support.hostings import PREFIX, teardown
+from tests.support.hostings import hosted as make_hosted
+from tests.support.local_sagemaker import variant
+
+
+@pytest.fixture
+def hosted(platform, tmp_path, monkeypatch):
+    with make_hosted(tmp_path, monkeypatch) as made:
+        yield made
+
+
+def reason_of(found):
+    assert isinstance(found, Unavailable), found
+    return found.reason
+
+
+def test_a_serverless_endpoint_lives_as_long_as_its_version_and_a_day(hosted):
+    hosting = hosted.ready("1-aa", number=1, base=None)
+    answer = hosted.ask(hosting)
+
+    assert isinstance(answer, LocalAnswer), answer
+    assert answer.served_model == hosting.name
+    (variant_,) = hosted.lab.sagemaker.describe_endpoint_config(EndpointConfigName=hosting.name)[
+        "ProductionVariants"
+    ]
+    assert variant_["ServerlessConfig"]["MemorySizeInMB"] <= 6_144
+    endpoint = hosted.lab.sagemaker.describe_endpoint(EndpointName=hosting.name)
+    tags = hosted.lab.sagemaker.list_tags(ResourceArn=endpoint["EndpointArn"])["Tags"]
+    assert {"Key": "autotune:stack", "Value": PREFIX} in tags
+
+    hosted.retire(hosting, 1)
+    hosted.sweep(hours=23)
+    assert hosted.state(hosting) == "ready"
+    hosted.sweep(hours=2)
+    for _ in range(3):
+        hosted.sweep()
+    assert hosted.state(hosting) == "gone"
+    assert hosted.there() == set()
+    hosted.sweep(hours=25)
+    assert hosted.state(hosting) == "forgotten"
+
+
+def test_adapters_share_a_base_that_sleeps_when_nobody_asks(hosted):
+    first = hosted.ready("1-aa", number=1)
+    second = hosted.ready("2-bb", number=2)
+    assert first.base == second.base
+    for one in (first, second):
+        answer = hosted.ask(one)
+        assert isinstance(answer, LocalAnswer), answer
+        assert answer.served_model == one.name
+
+    # A call within the half hour keeps it awake.
+    hosted.sweep(minutes=29)
+    hosted.ask(first)
+    hosted.sweep(minutes=2)
+    assert hosted.base_of(first).state == "ready"
+    hosted.sweep(minutes=30)
+    hosted.sweep()
+    assert hosted.base_of(first).state == "asleep"
+    component = hosted.lab.component(first.base)
+    assert component["RuntimeConfig"]["CurrentCopyCount"] == 0
+
+    # Whoever is not answered has it wake, once a minute.
+    hosted.sweep(hours=3)
+    assert hosted.base_of(first).state == "asleep"
+    writes = hosted.base_of(first).wanted_at
+    assert writes is None
+    assert reason_of(hosted.ask(first)) == Reason.NOT_READY
+    noted = hosted.base_of(first)
+    assert reason_of(hosted.ask(second)) == Reason.NOT_READY
+    assert hosted.base_of(first) == noted
+    hosted.sweep(seconds=1)
+    hosted.sweep()
+    assert hosted.base_of(first).state == "ready"
+    assert isinstance(hosted.ask(first), LocalAnswer)
+    assert isinstance(hosted.ask(second), LocalAnswer)
+
+
+def test_the_last_adapter_takes_its_base_along(hosted):
+    first = hosted.ready("1-aa", number=1)
+    second = hosted.ready("2-bb", number=2)
+    hosted.retire(first, 1)
+    hosted.sweep(hours=25)
+    for _ in range(4):
+        hosted.sweep()
+    assert (hosted.state(first), hosted.state(second)) == ("gone", "ready")
+    assert first.name not in hosted.there()
+    assert second.name in hosted.there()
+
+    # A task that is deleted has no versions and no configurations.
+    hosted.table.delete(hosted.task_id, "configuration#000001")
+    hosted.sweep(hours=2)
+    for _ in range(6):
+        hosted.sweep()
+    assert hosted.there() == set()
+
+
+def test_a_base_is_made_again_for_an_adapter_that_comes_later(hosted):
+    first = hosted.ready("1-aa", number=1)
+    hosted.retire(first, 1)
+    hosted.sweep(hours=25)
+    for _ in range(6):
+        hosted.sweep()
+    assert hosted.there() == set()
+    second = hosted.ready("2-bb", number=2)
+    assert second.base == first.base
+    assert isinstance(hosted.ask(second), LocalAnswer)
+
+
+def test_what_cannot_be_hosted_is_given_up_and_gone(hosted):
+    hosted.lab.plant(Kind.CAPACITY, operation="CreateEndpoint", name="*1-aa")
+    without_capacity = hosted.want("1-aa", base=None)
+    hosted.lab.plant(Kind.RESOURCE_LIMIT, operation="CreateEndpoint", name="*2-bb")
+    beyond_the_limit = hosted.want("2-bb", base=None)
+    # Somebody else's, which is neither used nor deleted.
+    hosted.lab.model("others")
+    taken = hosted.want("3-cc", base=None)
+    hosted.lab.config("others", variant("others"))
+    hosted.lab.endpoint(taken.name, "others")
+    for _ in range(6):
+        hosted.sweep()
+
+    found = {one.name: (one.state, one.error) for one in hosted.repository.of_task(hosted.task_id)}
+    assert found == {
+        without_capacity.name: ("gone", "failed"),
+        beyond_the_limit.name: ("gone", "limit"),
+        taken.name: ("gone", "name_taken"),
+    }
+    assert hosted.there() == {"others", taken.name}
+    assert hosted.want("1-aa", base=None).error == "failed"
+
+
+def test_an_adapter_whose_base_does_not_start_is_given_up_with_it(hosted):
+    hosted.lab.plant(Kind.CAPACITY, operation="CreateInferenceComponent")
+    adapter = hosted.want("1-aa")
+    for _ in range(8):
+        hosted.sweep()
+    assert hosted.want("1-aa").error == "failed"
+    assert hosted.state(adapter) == "gone"
+    assert hosted.there() == set()
+
+
+def test_what_is_stuck_is_alarmed_and_deleted_once_it_can_be(hosted, caplog):
+    hosted.lab.plant(Kind.STUCK, operation="CreateEndpoint", seconds=1.5)
+    hosting = hosted.want("1-aa", base=None)
+    look = hosted.advancing.look
+
+    def again():
+        look(hosted.repository.find(hosted.task_id, hosting.name))
+
+    again()
+    hosted.clock.turn(minutes=31)
+    again()
+    found = hosted.repository.find(hosted.task_id, hosting.name)
+    assert (found.state, found.error) == ("deleting", "stuck")
+    assert STUCK_MESSAGE in caplog.text
+    again()  # SageMaker deletes nothing that it is making
+    assert hosted.state(hosting) == "deleting"
+    assert hosting.name in hosted.there()
+    for _ in range(3):
+        hosted.sweep()
+    assert hosted.state(hosting) == "gone"
+    assert hosted.there() == set()
+
+
+def test_lost_answers_and_throttling_change_nothing_twice(hosted):
+    for operation in ("CreateModel", "CreateEndpointConfig", "CreateEndpoint", "ListTags"):
+        hosted.lab.plant(Kind.LOST_ANSWER, operation=operation)
+    for operation in ("CreateInferenceComponent", "DescribeEndpoint"):
+        hosted.lab.plant(Kind.THROTTLING, operation=operation)
+    hosting = hosted.ready("1-aa", number=1)
+    assert isinstance(hosted.ask(hosting), LocalAnswer)
+
+
+def test_a_hosting_that_was_called_meanwhile_does_not_sleep(hosted):
+    hosting = hosted.ready("1-aa", number=1)
+    base = hosted.base_of(hosting)
+    hosted.clock.turn(minutes=31)
+    hosted.ask(hosting)
+    hosted.advancing.look(base)  # as it was read before the call
+    assert hosted.base_of(hosting).state == "ready"
+    assert hosted.lab.component(base.name)["RuntimeConfig"]["CurrentCopyCount"] == 1
+
+    hosted.lab.plant(Kind.SLOW, operation="InvokeEndpoint", seconds=0.5)
+    assert reason_of(hosted.ask(hosting, timeout_ms=200)) == Reason.TIMED_OUT
+    assert hosted.base_of(hosting).wanted_at is not None
+
+
+def test_a_base_that_finds_no_instance_sleeps_on_and_is_tried_again(hosted, caplog):
+    hosting = hosted.ready("1-aa", number=1)
+    hosted.sweep(minutes=31)
+    hosted.sweep()
+    hosted.lab.plant(Kind.CAPACITY, operation="UpdateInferenceComponentRuntimeConfig", times=1_000)
+    assert reason_of(hosted.ask(hosting)) == Reason.NOT_READY
+    hosted.sweep()
+    assert hosted.base_of(hosting).state == "resizing"
+    hosted.sweep(minutes=31)
+    assert hosted.base_of(hosting).state == "asleep"
+    assert STUCK_MESSAGE in caplog.text
+
+    hosted.lab.faults.clear()
+    assert reason_of(hosted.ask(hosting)) == Reason.NOT_READY
+    hosted.sweep()
+    hosted.sweep()
+    assert isinstance(hosted.ask(hosting), LocalAnswer)
+
+
+def test_what_somebody_took_down_is_not_made_again(hosted):
+    hosting = hosted.want("1-aa", base=None)
+    hosted.advancing.look(hosting)
+    hosted.lab.settled(hosting.name)
+    assert teardown("--yes")[0] == 0
+    hosted.sweep()
+    assert hosted.want("1-aa", base=None).error == "refused"
+    assert hosted.there() == set()
+
+
+def test_a_teardown_takes_all_of_the_stack_and_nothing_else(hosted):
+    hosted.ready("1-aa", number=1)
+    hosted.ready("2-bb", number=2, base=None)
+    hosted.lab.model("autotune-of-somebody-else")
+    before = hosted.there()
+
+    code, lines = teardown("--dry-run")
+    assert code == 0
+    assert {name for _, name, *_ in lines} == before - {"autotune-of-somebody-else"}
+    assert hosted.there() == before
+    code, _ = teardown()  # nobody is there to be asked
+    assert code != 0
+    assert hosted.there() == before
+
+    code, lines = teardown("--yes")
+    assert code == 0
+    assert hosted.there() == {"autotune-of-somebody-else"}
+    kinds = [kind for kind, *_ in lines]
+    assert kinds == sorted(kinds, key=["component", "endpoint", "configuration", "model"].index)
+    for _ in range(3):
+        hosted.sweep(hours=1)
+    assert hosted.there() == {"autotune-of-somebody-else"}
+    assert teardown("--yes") == (0, [])

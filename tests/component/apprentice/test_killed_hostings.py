@@ -1,0 +1,198 @@
+"""A sweep that is killed after any call, which is before the next one, leaves nothing half made."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import count
+from typing import Any
+
+import pytest
+
+from autotune.protocol.ids import new_id
+from autotune_platform.apprentice.configuration.repository import TaskRepository
+from autotune_platform.apprentice.hosting.advancing import HostingAdvancing
+from autotune_platform.apprentice.hosting.hosts import Hosts, HostSettings
+from autotune_platform.apprentice.hosting.models import Wanted, WantedBase
+from autotune_platform.apprentice.hosting.repository import HostingRepository
+from autotune_platform.apprentice.hosting.service import Hostings
+from autotune_platform.apprentice.versions.repository import VersionRepository
+from autotune_platform.runtime import clients
+from autotune_platform.storage.table import Table
+from tests.support.clock import StandingClock
+
+BASE = WantedBase("s3://models/base/", "ml.m5.xlarge", rank=16)
+
+
+class KilledError(Exception):
+    """The process is gone."""
+
+
+class Killer:
+    """Ends a process after one of its calls; ``at`` None ends none."""
+
+    def __init__(self) -> None:
+        self.at: int | None = None
+        self.calls = 0
+
+    def around(self, call: Any) -> Any:
+        def killed(*arguments: Any, **options: Any) -> Any:
+            self.calls += 1
+            is_due = self.calls == self.at
+            answer = call(*arguments, **options)
+            if is_due:
+                raise KilledError
+            return answer
+
+        return killed
+
+
+class SageMakerInMemory:
+    """What SageMaker has: everything is in service at once, and a name is taken once."""
+
+    def __init__(self) -> None:
+        self.has: dict[str, dict[str, Any]] = {}
+        self.created: list[str] = []
+
+    def find(self, operation: str, **named: Any) -> dict[str, Any] | None:
+        if operation == "list_tags":
+            return {"Tags": self.has[named["ResourceArn"]]["Tags"]}
+        found = self.has.get(_arn(operation, named))
+        return dict(found) if found else None
+
+    def do(self, operation: str, **request: Any) -> bool:
+        arn = _arn(operation, request)
+        if operation.startswith("create"):
+            if arn in self.has:
+                return False
+            self.created.append(arn)
+            self.has[arn] = {
+                **request,
+                "EndpointStatus": "InService",
+                "InferenceComponentStatus": "InService",
+                "RuntimeConfig": {"CurrentCopyCount": 1},
+                **dict.fromkeys(_ARNS, arn),
+            }
+        elif operation.startswith("update"):
+            copies = request["DesiredRuntimeConfig"]["CopyCount"]
+            self.has[arn]["RuntimeConfig"] = {"CurrentCopyCount": copies}
+        else:
+            self.has.pop(arn, None)
+        return True
+
+
+_ARNS = ("EndpointArn", "InferenceComponentArn", "EndpointConfigArn", "ModelArn")
+
+
+def _arn(operation: str, named: Any) -> str:
+    """Return the kind and the name of what an operation is about."""
+    kind = operation.split("_", 1)[1].removesuffix("_runtime_config")
+    name = f"{kind.title().replace('_', '')}Name"
+    return f"{kind}/{named[name]}"
+
+
+class Life:
+    """An adapter from its wish to its end, with one process killed on the way."""
+
+    def __init__(self) -> None:
+        self.killer = Killer()
+        self.sagemaker = SageMakerInMemory()
+        self.clock = StandingClock()
+        self.table = Table("apprentice", clients.dynamodb())
+        self.task_id = new_id("apt")
+        self._put("configuration#000001", version=1, definition_hash="h", document="{}")
+        repository = HostingRepository(self.table)
+        self.repository = repository
+        self.hostings = Hostings(repository=repository, prefix="autotune", clock=self.clock)
+        settings = HostSettings("autotune", "arn:aws:iam::1:role/host", "image", "image")
+        for name in ("change", "want", "forget"):
+            setattr(repository, name, self.killer.around(getattr(repository, name)))
+        for name in ("find", "do"):
+            setattr(self.sagemaker, name, self.killer.around(getattr(self.sagemaker, name)))
+        self.advancing = HostingAdvancing(
+            repository=repository,
+            versions=VersionRepository(self.table),
+            tasks=TaskRepository(self.table),
+            hosts=Hosts(control=self.sagemaker, settings=settings),
+            clock=self.clock,
+        )
+        self.wanted = Wanted(self.task_id, f"{self.task_id}-1-aa", "s3://a.tar.gz", 30, BASE)
+
+    def live(self) -> None:
+        """Be wanted, serve, sleep, wake, be retired and go."""
+        hosting = self.hostings.want(self.wanted)
+        self.sweep()
+        assert self.hostings.want(self.wanted).state == "ready"
+        self._version(hosting.name, state="hosted")
+        self.sweep(minutes=31)
+        assert self.sagemaker_copies() == 0
+        with suppress(KilledError):
+            self.repository.want(self.task_id, str(hosting.base), self.clock.now())
+        self.sweep()
+        assert self.sagemaker_copies() == 1
+        self._version(hosting.name, state="retired", retired_at=self.clock.now().isoformat())
+        self.sweep(hours=25)
+        self.sweep(hours=1)  # a base that nobody said was free is found within the hour
+        assert self.sagemaker.has == {}
+
+    def sweep(self, **passes: float) -> None:
+        """Have everything looked at for some minutes; the process that is killed comes again."""
+        self.clock.turn(**(passes or {"minutes": 1}))
+        for _ in range(8):
+            for hosting in self.repository.due(self.clock.now(), limit=10):
+                with suppress(KilledError):
+                    self.advancing.look(hosting)
+            self.clock.turn(minutes=1)
+
+    def sagemaker_copies(self) -> int:
+        (copies,) = (
+            one["RuntimeConfig"]["CurrentCopyCount"]
+            for arn, one in self.sagemaker.has.items()
+            if arn.startswith("inference_component") and arn.split("/")[1].count("-base-")
+        )
+        found: int = copies
+        return found
+
+    def _version(self, model: str, **fields: Any) -> None:
+        self._put(
+            "version#000001",
+            number=1,
+            definition_hash="h",
+            backend="sagemaker",
+            model=model,
+            **fields,
+        )
+
+    def _put(self, sk: str, **fields: Any) -> None:
+        self.table.put(
+            {
+                "pk": self.task_id,
+                "sk": sk,
+                "task_id": self.task_id,
+                "organization_id": new_id("org"),
+                "created_at": self.clock.now().isoformat(),
+                "created_by": "key_x",
+                **fields,
+            }
+        )
+
+
+@pytest.fixture
+def lives(platform) -> Iterator[Life]:
+    return (Life() for _ in count())
+
+
+def test_a_sweep_may_be_killed_at_any_call(lives):
+    whole = next(lives)
+    whole.live()
+    calls = whole.killer.calls
+    assert calls > 40
+    for at in range(1, calls + 1):
+        life = next(lives)
+        life.killer.at = at
+        life.live()
+        assert life.sagemaker.created == whole_names(whole, life), at
+
+
+def whole_names(whole: Life, life: Life) -> list[str]:
+    """Return what was created in the life without a kill, by the names of another one."""
+    names = (whole.task_id.replace("_", "-"), life.task_id.replace("_", "-"))
+    return [arn.replace(*names) for arn in whole.sagemaker.created]

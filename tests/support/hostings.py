@@ -1,0 +1,241 @@
+"""Hostings of one task at the local SageMaker, on a clock that a test turns."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import boto3
+import pytest
+from typer.testing import CliRunner
+
+from autotune.cli import ops_teardown
+from autotune.cli.application import app
+from autotune.protocol.ids import new_id
+from autotune_platform.apprentice.hosting.advancing import HostingAdvancing
+from autotune_platform.apprentice.hosting.calling import HostingCalls
+from autotune_platform.apprentice.hosting.models import Hosting, Wanted, WantedBase
+from autotune_platform.apprentice.hosting.repository import HostingRepository
+from autotune_platform.apprentice.hosting.service import Hostings
+from autotune_platform.apprentice.local.asking import SageMakerClient
+from autotune_platform.apprentice.local.contract import LocalAnswer, LocalQuestion, Unavailable
+from autotune_platform.apprentice.local.exchanging import ModelServers
+from autotune_platform.apprentice.local.sagemaker import EndpointInvocations
+from autotune_platform.outbound.connections import connection_pool
+from autotune_platform.runtime import clients
+from autotune_platform.runtime.sagemaker import SageMakerRuntime
+from autotune_platform.storage.table import Table
+from functions.apprentice import sweep_hostings
+from local.endpoint import REGION
+from tests.support.apprentice import OUTPUT_SCHEMA
+from tests.support.clock import StandingClock
+from tests.support.lambdas import LambdaContext, handler
+from tests.support.local_sagemaker import BUCKET, Lab, serving, until
+
+PREFIX = "autotune"
+BASE = WantedBase(f"s3://{BUCKET}/bases/small/", "ml.m5.xlarge", rank=16)
+QUESTION = LocalQuestion("Tell intents apart.", "I lost my card.", OUTPUT_SCHEMA)
+_PROGRESS = frozenset({"Creating", "Updating", "Deleting"})
+# A model with its own script; it says which version it is, as ours do.
+SCRIPT = """
+import json, os
+def model_fn(model_dir):
+    return os.environ["AUTOTUNE_VERSION"]
+def predict_fn(asked, name):
+    message = {"role": "assistant", "content": json.dumps({"intent": "lost_card"})}
+    return {"model": name, "choices": [{"message": message, "finish_reason": "stop"}]}
+"""
+# A server with adapters, as vLLM is one: it answers as the adapter that is asked for.
+ADAPTED = """
+import json, os
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+adapters = set()
+class Handler(BaseHTTPRequestHandler):
+    def answer(self, status, said):
+        body = json.dumps(said).encode()
+        self.send_response(status)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+    def do_GET(self):
+        self.answer(200, {})
+    def do_DELETE(self):
+        adapters.discard(self.path.split("/")[-1])
+        self.answer(200, {})
+    def do_POST(self):
+        asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        if self.path == "/adapters":
+            adapters.add(asked["name"])
+            return self.answer(200, {})
+        name = self.headers["X-Amzn-SageMaker-Adapter-Identifier"]
+        if name not in adapters:
+            return self.answer(404, "no such adapter")
+        message = {"role": "assistant", "content": json.dumps({"intent": "lost_card"})}
+        choices = [{"message": message, "finish_reason": "stop"}]
+        self.answer(200, {"model": name, "choices": choices})
+port = int(os.environ["SAGEMAKER_BIND_TO_PORT"])
+ThreadingHTTPServer(("127.0.0.1", port), Handler).serve_forever()
+"""
+
+
+class Hosted:
+    """A task's hostings, the sweeper that looks after them, and who asks them.
+
+    Attributes:
+        lab: SageMaker.
+        clock: everybody's here.
+    """
+
+    def __init__(self, lab: Lab, servers: ModelServers) -> None:
+        self.lab = lab
+        self.clock = StandingClock()
+        self.task_id = new_id("apt")
+        self.table = Table("apprentice", clients.dynamodb())
+        self.repository = HostingRepository(self.table)
+        self.hostings = Hostings(repository=self.repository, prefix=PREFIX, clock=self.clock)
+        self._servers = servers
+        self._numbers: dict[str, int] = {}
+        self._put("configuration#000001", version=1, definition_hash="h", document="{}")
+
+    @property
+    def advancing(self) -> HostingAdvancing:
+        """What the function looks at hostings with."""
+        made = sweep_hostings.parts().hosting_sweeping.advancing
+        made.clock = self.clock
+        return made
+
+    def wanted(self, model: str, *, base: WantedBase | None = BASE) -> Wanted:
+        """Return what is wanted of a model, whose artifact is there."""
+        files = {"adapter_config.json": "{}"} if base else {"code/inference.py": SCRIPT}
+        uri = self.lab.archive(f"{model}/model.tar.gz", files)
+        return Wanted(self.task_id, f"{self.task_id}-{model}", uri, 30, base)
+
+    def want(self, model: str, **options: Any) -> Hosting:
+        return self.hostings.want(self.wanted(model, **options))
+
+    def sweep(self, **passes: float) -> int:
+        """Have the function look, after so much time, once SageMaker is done with what it does."""
+        self.clock.turn(**(passes or {"seconds": 60}))
+        until(lambda: not self.under_way())
+        assert self.advancing.clock is self.clock
+        looked: int = handler("functions.apprentice.sweep_hostings")({}, LambdaContext(60))[
+            "looked"
+        ]
+        return looked
+
+    def under_way(self) -> list[str]:
+        """Return what SageMaker is making, changing or deleting."""
+        found = self.lab.sagemaker.list_endpoints()["Endpoints"]
+        components = self.lab.sagemaker.list_inference_components()["InferenceComponents"]
+        states = {one["EndpointName"]: one["EndpointStatus"] for one in found}
+        for one in components:
+            states[one["InferenceComponentName"]] = one["InferenceComponentStatus"]
+        return [name for name, state in states.items() if state in _PROGRESS]
+
+    def ready(self, model: str, *, number: int, **options: Any) -> Hosting:
+        """Have a model hosted, and a version made of it."""
+        wanted = self.wanted(model, **options)
+        for _ in range(8):
+            if self.hostings.want(wanted).state == "ready":
+                break
+            self.sweep()
+        found = self.hostings.want(wanted)
+        assert found.state == "ready", found
+        self.add_version(found, number)
+        return found
+
+    def add_version(self, hosting: Hosting, number: int, **fields: Any) -> None:
+        self._put(
+            f"version#{number:06d}",
+            number=number,
+            definition_hash="h",
+            backend="sagemaker",
+            model=hosting.name,
+            endpoint=hosting.served.endpoint,
+            created_by="key_x",
+            **fields,
+        )
+
+    def retire(self, hosting: Hosting, number: int) -> None:
+        at = self.clock.now().isoformat()
+        self.add_version(hosting, number, state="retired", retired_at=at)
+
+    def state(self, hosting: Hosting) -> str:
+        found = self.repository.find(self.task_id, hosting.name)
+        return found.state if found else "forgotten"
+
+    def base_of(self, hosting: Hosting) -> Hosting:
+        assert hosting.base is not None
+        found = self.repository.find(self.task_id, hosting.base)
+        assert found is not None
+        return found
+
+    def ask(self, hosting: Hosting, **timeout: int) -> LocalAnswer | Unavailable:
+        """Ask a version, as another process than the one before."""
+        notes = HostingCalls(repository=self.repository, clock=self.clock)
+        client = SageMakerClient(
+            invoke=EndpointInvocations(SageMakerRuntime(self._servers.send)),
+            served=hosting.served,
+            notes=notes,
+        )
+        return client.ask(QUESTION, timeout_ms=timeout.get("timeout_ms", 20_000))
+
+    def there(self) -> set[str]:
+        """Return the names of all that SageMaker has."""
+        sagemaker = self.lab.sagemaker
+        return {
+            *(one["ModelName"] for one in sagemaker.list_models()["Models"]),
+            *(one["EndpointName"] for one in sagemaker.list_endpoints()["Endpoints"]),
+            *(
+                one["EndpointConfigName"]
+                for one in sagemaker.list_endpoint_configs()["EndpointConfigs"]
+            ),
+            *(
+                one["InferenceComponentName"]
+                for one in sagemaker.list_inference_components()["InferenceComponents"]
+            ),
+        }
+
+    def _put(self, sk: str, **fields: Any) -> None:
+        self.table.put(
+            {
+                "pk": self.task_id,
+                "sk": sk,
+                "task_id": self.task_id,
+                "organization_id": new_id("org"),
+                "created_at": self.clock.now().isoformat(),
+                "created_by": "key_x",
+                **fields,
+            }
+        )
+
+
+def teardown(*options: str) -> tuple[int, list[list[str]]]:
+    """Run ``autotune ops teardown``; return its exit code, and the words of what it printed."""
+    with patch.object(ops_teardown, "BETWEEN_LOOKS_SECONDS", 0.05):
+        result = CliRunner().invoke(app, ["ops", "teardown", "--region", REGION, *options])
+    return result.exit_code, [line.split() for line in result.stdout.splitlines()]
+
+
+@contextmanager
+def hosted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hosted]:
+    """Provide a task and a SageMaker for it."""
+    (folder / "adapted.py").write_text(ADAPTED)
+    images = {"*djl*": [sys.executable, str(folder / "adapted.py")]}
+    boto3.client("s3").create_bucket(Bucket=BUCKET)
+    with (
+        serving(folder / "sagemaker", images=images) as lab,
+        connection_pool(admit_private=True) as pool,
+    ):
+        for service in ("SAGEMAKER", "SAGEMAKER_RUNTIME"):
+            monkeypatch.setenv(f"AWS_ENDPOINT_URL_{service}", lab.url)
+        lab.upload("bases/small/weights", "weights")
+        clients._client.cache_clear()
+        sweep_hostings.parts.cache_clear()
+        yield Hosted(lab, ModelServers(pool))
+        for one in lab.s3.list_objects_v2(Bucket=BUCKET)["Contents"]:
+            lab.s3.delete_object(Bucket=BUCKET, Key=one["Key"])
+    sweep_hostings.parts.cache_clear()
+    clients._client.cache_clear()
