@@ -64,9 +64,9 @@ class Apprenticeship:
 
     def _note_alarms(self, place: int) -> None:
         for number, advance in self.played.known.advances.items():
-            kinds = [(one.kind, one.pair.sequence) for one in advance.raised]
-            kinds += [("coverage", one.sequence) for one in advance.fallen]
-            for kind, pair in kinds:
+            raised = [(str(one.kind), one.pair.sequence) for one in advance.raised]
+            fallen = [("coverage", one.sequence) for one in advance.fallen]
+            for kind, pair in [*raised, *fallen]:
                 alarm = {"after": place, "version": number, "kind": kind, "pair": pair}
                 self.alarms.append(alarm)
                 self.log(str(alarm))

@@ -17,7 +17,13 @@ from autotune_platform.apprentice.folding.advancing import Advance, written
 from autotune_platform.apprentice.folding.items import VERSION, evidence_key
 from autotune_platform.apprentice.folding.models import StoredEvidence
 from autotune_platform.apprentice.folding.promoting import what_follows
-from autotune_platform.apprentice.folding.settings import canary_of, coverage_of, is_gated, rules_of, window_of
+from autotune_platform.apprentice.folding.settings import (
+    canary_of,
+    coverage_of,
+    is_gated,
+    rules_of,
+    window_of,
+)
 from autotune_platform.apprentice.folding.tallies import (
     is_new_example,
     new_pairs,

