@@ -7,15 +7,29 @@ quiet. Ends with 1 where a target is missed.
 import argparse
 import signal
 import sys
+from collections.abc import Sequence
 
 from benchmarks import cold_import, console, cost, llm_cost, load, requests, run_cost
 from benchmarks.gateways import measuring as gateways
+from benchmarks.gateways.run_cpu import RunCpu
 from benchmarks.peers import measuring as peers
 from benchmarks.report import Report, Target
 from benchmarks.stand import CountedStand, Stand, counted_stand, stand
 from local.deployment import REPOSITORY_ROOT
 
-PARTS = ("imports", "requests", "load", "peers", "routing", "cost", "llm", "runs", "console")
+PARTS = (
+    "imports",
+    "requests",
+    "load",
+    "peers",
+    "routing",
+    "cost",
+    "llm",
+    "runs",
+    "console",
+)
+ONLY_NAMED = ("remote-run",)
+"""Parts of parts, which are measured where they are named: in minutes on a busy machine."""
 OUT = REPOSITORY_ROOT / "out"
 EXIT_ENDED = 143
 
@@ -41,7 +55,12 @@ LATENCY_SECONDS = 60.0
 def main() -> int:
     """Run the parts, print and write the report, return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("parts", nargs="*", choices=(*PARTS, []), help="all of them unless named")
+    parser.add_argument(
+        "parts",
+        nargs="*",
+        choices=(*PARTS, *ONLY_NAMED, []),
+        help=f"all but {' and '.join(ONLY_NAMED)} unless named",
+    )
     parser.add_argument(
         "--completions",
         type=int,
@@ -87,6 +106,9 @@ def measure(part: str, report: Report, *, largest: int, rows: int) -> None:
         report.add("Peers", (each.as_json() for each in peers.measure()))
     elif part == "routing":
         measure_routing(report)
+    elif part == "remote-run":
+        say("having the worker answer runs by the paid model")
+        add_runs(report, [gateways.remote_runs()])
     elif part == "llm":
         say(f"pricing {rows:,} requests to a language model in one batch job")
         with counted_stand() as counted:
@@ -252,16 +274,7 @@ def measure_routing(report: Report) -> None:
     report.add(
         "What a budget lets through to a provider", (each.as_json() for each in measured.storms)
     )
-    report.add("CPU of a run of the apprentice", (each.as_json() for each in measured.runs))
-    for each in measured.runs:
-        report.targets.append(
-            Target(
-                f"CPU of a {each.who} run of the apprentice, beside the model's call",
-                round(each.overhead_milliseconds, 2),
-                ROUTING_LIMIT,
-                "ms",
-            )
-        )
+    add_runs(report, measured.runs)
     if measured.missing:
         report.add("Not installed", ({"package": each} for each in measured.missing))
     ours = [each for each in measured.storms if each.is_ours]
@@ -273,6 +286,20 @@ def measure_routing(report: Report) -> None:
             "USD",
         )
     )
+
+
+def add_runs(report: Report, runs: Sequence[RunCpu]) -> None:
+    """Say what the worker takes for runs, and whether that is little enough."""
+    report.add("CPU of a run of the apprentice", (each.as_json() for each in runs))
+    for each in runs:
+        report.targets.append(
+            Target(
+                f"CPU of a {each.who} run of the apprentice, beside the model's call",
+                round(each.overhead_milliseconds, 2),
+                ROUTING_LIMIT,
+                "ms",
+            )
+        )
 
 
 def measure_load(report: Report, made: Stand, task_id: str) -> None:

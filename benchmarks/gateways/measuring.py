@@ -65,6 +65,14 @@ def measure() -> Measured:
     return measured
 
 
+def remote_runs() -> RunCpu:
+    """Have the worker answer 100 runs by the paid model, and nothing else."""
+    with provider(answer_of(MAX_TOKENS)) as url, stand() as made:
+        deployed = Deployed(made, url)
+        paid = ApprenticeGateway(deployed)
+        return run_cpu.measure(deployed, paid.door(max_tokens=MAX_TOKENS), who=paid.who)
+
+
 def _works(gateway: Gateway, door: Door) -> Iterator[Work]:
     # As many processes as there will be use for, each of which begins by importing.
     ask(door, 2, at_once=1)

@@ -93,22 +93,43 @@ def read_apprentice_run(apprentice_run_id: str) -> ApprenticeRunResponse:
     return ApprenticeRunResponse(run=run_on_wire(run, output))
 
 
+@app.delete(
+    "/api/v1/apprentice/runs/<apprentice_run_id>/content", status_code=204, tags=["apprentice"]
+)
+def delete_apprentice_run_content(apprentice_run_id: str) -> None:
+    """Delete what a run was asked and answered, its example and its requests' texts.
+
+    What it cost and how far answers agreed stays. 409 while a model is asked or is to be.
+    """
+    parts().run_erasing.erase(app.caller, apprentice_run_id)
+
+
 @app.get("/api/v1/apprentice/tasks/<task_name>/runs", tags=["apprentice"])
 def list_apprentice_runs(
     task_name: str,
     *,
     day: Annotated[date | None, Query()] = None,
+    first: Annotated[date | None, Query(alias="from")] = None,
+    last: Annotated[date | None, Query(alias="to")] = None,
     state: Annotated[ApprenticeRunState | None, Query()] = None,
     limit: PageSize = 50,
     next_token: NextToken = None,
 ) -> ApprenticeRunList:
-    """List a task's runs of a UTC day, newest first, without inputs and answers; today's at first.
+    """List a task's runs, newest first, without inputs and answers; today's where no day is given.
 
-    They are listed within seconds. With ``state`` a page may be short while there are more.
+    ``day`` is one of UTC; ``from`` and ``to`` are the first and the last of at most 92. Runs are
+    listed within seconds. With ``state`` a page may be short while there are more.
     """
     app.require_known_parameters()
     runs, token = parts().run_reading.list(
-        app.caller, task_name, day, state=state, limit=limit, next_token=next_token
+        app.caller,
+        task_name,
+        day=day,
+        first=first,
+        last=last,
+        state=state,
+        limit=limit,
+        next_token=next_token,
     )
     return ApprenticeRunList(runs=[summary_on_wire(run) for run in runs], next_token=token)
 

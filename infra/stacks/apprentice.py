@@ -18,6 +18,7 @@ from infra.stacks.ledger import LedgerStack
 TASKS = "apt_*"
 RUNS = "apr_*"
 LISTS = "org_*#tasks"
+CONNECTIONS = "llc_*"
 EXAMPLES = [
     "/api/v1/apprentice/tasks/{taskName}/examples",
     "/api/v1/apprentice/tasks/{taskName}/examples/{proxy+}",
@@ -48,7 +49,7 @@ class ApprenticeStack(DomainStack):
             "APPRENTICE_TABLE": shared.data.apprentice.table.table_name,
             "BUDGETS_TABLE": shared.data.budgets.table.table_name,
         }
-        self._add_tasks(http)
+        self._add_tasks(http, ledger)
         self._add_reports(http)
         self._add_examples(http, ledger)
         self.students = ApprenticeStudents(self)
@@ -58,12 +59,12 @@ class ApprenticeStack(DomainStack):
         ApprenticeHosting(self)
         ApprenticeTraining(self, http=http, ledger=ledger, students=self.students)
 
-    def _add_tasks(self, http: HttpStack) -> None:
+    def _add_tasks(self, http: HttpStack, ledger: LedgerStack) -> None:
         tasks = self.create_api(
             "ApprenticeApi",
             environment={
                 **self.apprentice_environment,
-                **self.grader_environment,
+                **ledger.call_environment,
                 "APPRENTICE_BUCKET": self.shared.data.apprentice_files.bucket.bucket_name,
             },
         )
@@ -78,6 +79,9 @@ class ApprenticeStack(DomainStack):
         # A task's limits are in its scope of money, which is closed when it is deleted.
         self.shared.data.budgets.grant_read(tasks.function, "GetItem", keys=TASKS_MONEY)
         self.shared.data.budgets.grant_write(tasks.function, "UpdateItem", keys=TASKS_MONEY)
+        # To register a model, its server is asked for it, with the key that it demands.
+        self.shared.data.ledger.grant_read(tasks.function, "GetItem", keys=CONNECTIONS)
+        self.shared.data.provider_keys.grant_open(tasks)
         self.shared.data.certificates_key.grant_read(tasks)
         http.api.route(tasks, paths=resource_paths("apprentice"))
 

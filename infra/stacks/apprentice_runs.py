@@ -134,6 +134,14 @@ class ApprenticeRuns(Construct):
         self.queue.drain_into(worker)
         return worker
 
+    def _grant_erase(self, api: ServiceFunction) -> None:
+        """Lets a function delete what runs were asked and answered, and their examples."""
+        data = self._data
+        data.apprentice.grant_write(api.function, "UpdateItem", keys=RUNS)
+        data.apprentice.grant_write(api.function, "DeleteItem", "UpdateItem", keys=TASKS)
+        data.ledger.grant_write(api.function, "BatchWriteItem", keys=REQUESTS)
+        data.ledger_texts.grant_delete(api.function)
+
     def _add_runs(self, stack: DomainStack, http: HttpStack) -> None:
         """Routes runs; whoever waits for one waits for the worker."""
         most = stack.shared.config.waiting_runs
@@ -148,7 +156,13 @@ class ApprenticeRuns(Construct):
         )
         stack.grant_share_waiting(api)
         self.grant_start(api)
+        self._grant_erase(api)
         http.api.route(api, paths=["/api/v1/apprentice/tasks/{taskName}/runs"])
+        http.api.route(
+            api,
+            paths=["/api/v1/apprentice/runs/{runId}/content"],
+            method=apigateway.HttpMethod.DELETE,
+        )
         http.api.route(
             api,
             paths=["/api/v1/apprentice/runs/{runId}"],

@@ -1,10 +1,12 @@
 """The apprentice in the console: each figure is the API's."""
 
 import re
+from datetime import UTC, datetime
 
 import pytest
 from playwright.sync_api import expect
 
+from tests.support.apprentice_folding import Apprentice
 from tests.support.console import PHONE, overflow
 from tests.support.console_apprentice import DAYS, filled_apprentice, newest_run
 from tests.support.ledger import ledger as make_ledger
@@ -261,4 +263,30 @@ def test_a_task_that_is_not_there_is_a_problem(console, filled):
 def test_on_a_phone_nothing_is_wider_than_the_page(console, filled):
     page = console.open("#/apprentice/intents", viewport=PHONE)
     expect(page.locator(".stat")).to_have_count(4)
+    assert overflow(page) == 0
+
+
+def test_a_task_with_a_gate_says_what_its_version_is_sure_of(console):
+    platform = console.served.platform
+    with make_ledger(platform) as ledger:
+        made = Apprentice(platform, ledger.connect())
+        made.put(local={"backend": "linear", "gate": "confidence"})
+        gate = {"confidence": 0.8, "coverage": 0.9, "least_coverage": 0.77}
+        made.add_version(1, backend="linear", gate=gate)
+        now = datetime.now(UTC)
+        asked = {"local_version": 1, "created_at": now}
+        made.store(made.answered(1, local_confidence=0.9, **asked) for _ in range(30))
+        unsure = {"local": "unsure", "local_confidence": 0.2, "escalated": True, "phase": 3}
+        made.store(made.answered(**unsure, is_drawn=False, **asked) for _ in range(10))
+        made.follow()
+
+    page = console.open("#/apprentice/intents")
+    expect(page.get_by_role("heading", name="Gate", exact=True)).to_be_visible()
+    found = stats(page)
+    assert found["Sure of"][0] == "75%"
+    assert "90% of the hold-out" in found["Sure of"][1]
+    assert "below 77%" in found["Sure of"][1]
+    assert found["Escalated"][0] == "25%"
+    assert found["Agrees where it answers"][0] == "100%"
+    assert found["Asks for a confidence of"][0] == "80%"
     assert overflow(page) == 0

@@ -51,16 +51,16 @@ def test_a_deck_is_made_with_its_samples_and_a_line_that_is_wrong_is_named(conso
     page = console.open("#/decks")
     expect(page.locator(".empty")).to_contain_text("autotune decks create")
     page.get_by_role("link", name="New deck").click()
-    page.get_by_label("Name").fill("summaries")
-    page.get_by_label("System prompt").fill("You summarise {{document}}.\nBe brief.")
-    page.get_by_label("Share that is held out").fill("0.25")
+    page.get_by_label("Name", exact=True).fill("summaries")
+    page.get_by_label("System prompt", exact=True).fill("You summarise {{document}}.\nBe brief.")
+    page.get_by_label("Share that is held out", exact=True).fill("0.25")
     lines = [
         '{"input": "one", "output": "1"}',
         "no JSON",
         '{"input": "two"}',
         '{"input": "three", "output": "3"}',
     ]
-    page.get_by_label("Samples, if there are some").fill("\n".join(lines))
+    page.get_by_label("Samples, if there are some", exact=True).fill("\n".join(lines))
     page.get_by_role("button", name="Create").click()
     told = page.locator(".notice")
     expect(told).to_contain_text("2 samples were stored, 2 lines were not.")
@@ -72,7 +72,7 @@ def test_a_deck_is_made_with_its_samples_and_a_line_that_is_wrong_is_named(conso
     assert (deck["holdoutShare"], deck["samples"]) == (0.25, 2)
     expect(stat(page, "Samples")).to_have_text("2")
     expect(page.locator(".waits")).to_contain_text("Write a rubric")
-    expect(page.get_by_label("System prompt of now")).to_have_text(
+    expect(page.get_by_label("System prompt of now", exact=True)).to_have_text(
         "You summarise {{document}}.\nBe brief."
     )
 
@@ -84,8 +84,8 @@ def test_a_rubric_is_written_linted_activated_and_its_versions_compared(console)
         deck = new_deck(platform)
         path = f"/api/v1/decks/{deck['id']}/graders"
         page = console.open(f"#/decks/{deck['id']}/graders/new")
-        page.get_by_label("Name").fill("faithful")
-        page.get_by_label("Criteria").fill(RUBRIC["criteria"])
+        page.get_by_label("Name", exact=True).fill("faithful")
+        page.get_by_label("Criteria", exact=True).fill(RUBRIC["criteria"])
         for place, text in enumerate(["bad", *LEVELS[1:5], LEVELS[4], LEVELS[6]]):
             page.get_by_label(f"Level {level(place - 3)}", exact=True).fill(text)
         told = page.locator(".notice")
@@ -94,8 +94,8 @@ def test_a_rubric_is_written_linted_activated_and_its_versions_compared(console)
         page.get_by_label("Level +2", exact=True).fill(LEVELS[5])
         page.get_by_label("Level -3", exact=True).fill(LEVELS[0])
         expect(told).to_have_count(0)
-        page.get_by_label("Connection of the judge").select_option(connection)
-        page.get_by_label("Model").fill(MODEL)
+        page.get_by_label("Connection of the judge", exact=True).select_option(connection)
+        page.get_by_label("Model", exact=True).fill(MODEL)
         page.get_by_role("button", name="Create").click()
         page.get_by_role("button", name="Activate").click()
         page.locator("dialog").get_by_role("button", name="Activate").click()
@@ -104,12 +104,12 @@ def test_a_rubric_is_written_linted_activated_and_its_versions_compared(console)
         assert (grader["status"], grader["rubric"]["levels"]) == ("active", LEVELS)
 
         page.get_by_role("link", name="Edit").click()
-        page.get_by_label("Criteria").fill("Is the summary faithful and short?")
-        page.get_by_label("Note").fill("short, too")
+        page.get_by_label("Criteria", exact=True).fill("Is the summary faithful and short?")
+        page.get_by_label("Note", exact=True).fill("short, too")
         page.get_by_role("button", name="Save as a new version").click()
         expect(table(page, "Versions")).to_have_count(2)
         page.get_by_role("link", name="What changed").click()
-        changed = page.get_by_label("What changed in Criteria")
+        changed = page.get_by_label("What changed in Criteria", exact=True)
         expect(changed.locator("ins").first).to_contain_text("and")
         expect(changed.locator("del").first).to_contain_text("to")
         page.get_by_role("button", name="Make current: version 1").click()
@@ -132,7 +132,9 @@ def test_a_run_is_started_within_a_cap_once_its_price_is_known(console):
         paid = dialog.locator("dl div").filter(has_text="Judgements to pay").locator("dd")
         expect(paid).to_have_text(str(estimate["requests"]))
         cap = estimate["boundNanoUsd"] - 1_000
-        dialog.get_by_label("Stop before").fill(f"{cap / 1e9:.9f}")
+        dialog.get_by_label("Stop before it costs more than, in dollars", exact=True).fill(
+            f"{cap / 1e9:.9f}"
+        )
         dialog.get_by_role("button", name="Start").click()
         expect(page.locator("h1")).to_have_text("Run")
         (run,) = console.served.platform.call("GET", f"{runs.path}/runs").json["runs"]
@@ -293,7 +295,7 @@ def test_the_matrix_filters_disagreements_and_leads_to_what_is_done_about_them(c
     # Nobody corrects what another person said.
     expect(page.get_by_role("button", name="I was wrong")).to_have_count(0)
     articles.first.get_by_role("link", name="The rubric is wrong").click()
-    page.get_by_label("Why").fill("a case that the levels leave out")
+    page.get_by_label("Why", exact=True).fill("a case that the levels leave out")
     page.get_by_role("button", name="Save as a new version").click()
     expect(table(page, "Versions")).to_have_count(3)
     example = platform.call("GET", measured.path).json["grader"]["rubric"]["examples"][-1]
@@ -306,8 +308,8 @@ def test_who_was_wrong_says_so_and_the_first_rating_stays(console, measured):
     assert measured.rate(wanted, 3).status == 200
     page = console.open(of_grader(measured, "/disagreements"))
     page.get_by_role("button", name="I was wrong").first.click()
-    page.locator("dialog").get_by_label("Level").select_option("0")
-    page.locator("dialog").get_by_label("Why").fill("I had read another document")
+    page.locator("dialog").get_by_label("Level", exact=True).select_option("0")
+    page.locator("dialog").get_by_label("Why", exact=True).fill("I had read another document")
     page.locator("dialog").get_by_role("button", name="Correct").click()
     expect(page.locator("dialog")).to_have_count(0)
     me = platform.me()["principalId"]

@@ -47,8 +47,10 @@ def test_an_edit_is_proposed_replayed_accepted_and_rolled_back(console, deck):
     page.get_by_role("link", name="Propose an edit").click()
     propose = page.get_by_role("button", name="Propose")
     expect(propose).to_be_disabled()
-    page.get_by_label("What goes wrong").fill("courtesy counts")
-    page.get_by_label("Criteria").fill(criteria.replace(change["find"], change["replace"]))
+    page.get_by_label("What goes wrong", exact=True).fill("courtesy counts")
+    page.get_by_label("Criteria", exact=True).fill(
+        criteria.replace(change["find"], change["replace"])
+    )
     expect(page.get_by_role("status")).to_have_text("Changed: criteria.")
     propose.click()
     edit = page.get_by_role("article", name="courtesy counts")
@@ -64,7 +66,7 @@ def test_an_edit_is_proposed_replayed_accepted_and_rolled_back(console, deck):
     dialog.get_by_role("button", name="Start").click()
     expect(edit.get_by_role("link", name="Its replay, under way")).to_be_visible()
     finished(deck)
-    tried = edit.get_by_label("On the development half")
+    tried = edit.get_by_label("On the development half", exact=True)
     expect(tried).to_be_visible()
     trial = the_edit(deck)["trial"]
     expect(tried).to_contain_text(f"Δ of κ{difference(trial['delta'])}")
@@ -80,7 +82,7 @@ def test_an_edit_is_proposed_replayed_accepted_and_rolled_back(console, deck):
     dialog.get_by_role("button", name="Spend the look").click()
     expect(edit.get_by_role("link", name="Its replay, under way")).to_be_visible()
     finished(deck)
-    held_out = edit.get_by_label("On the half that is held out")
+    held_out = edit.get_by_label("On the half that is held out", exact=True)
     expect(held_out).to_be_visible()
     effect = the_edit(deck)["effect"]
     delta, low, high = (difference(effect[name]) for name in ("delta", "low", "high"))
@@ -112,7 +114,7 @@ def test_an_edit_is_proposed_replayed_accepted_and_rolled_back(console, deck):
 
     page.get_by_role("button", name="Accept").click()
     if effect["outcome"] == "needs_consent":
-        dialog.get_by_label("I consent to that").check()
+        dialog.get_by_label("I consent to that", exact=True).check()
     dialog.get_by_role("button", name="Accept").click()
     expect(edit.locator(".badge").first).to_have_text("accepted")
     assert deck.grader()["version"] == 2
@@ -124,7 +126,7 @@ def test_an_edit_is_proposed_replayed_accepted_and_rolled_back(console, deck):
     assert oldest[1] == "made without an edit"
 
     page.get_by_role("button", name="Roll back").click()
-    dialog.get_by_label("Why").fill("not so sure")
+    dialog.get_by_label("Why", exact=True).fill("not so sure")
     dialog.get_by_role("button", name="Roll back").click()
     expect(edit.locator(".badge").first).to_have_text("rolled back")
     expect(edit).to_contain_text("rolled back: not so sure")
@@ -144,17 +146,17 @@ def test_what_does_harm_is_told_and_can_only_be_rejected(console):
         for name in ("Accept", "Replay", "Roll back"):
             expect(edit.get_by_role("button", name=name)).to_have_count(0)
         edit.get_by_role("button", name="Reject").click()
-        page.locator("dialog").get_by_label("Why").fill("it is worse")
+        page.locator("dialog").get_by_label("Why", exact=True).fill("it is worse")
         page.locator("dialog").get_by_role("button", name="Reject").click()
         expect(edit.locator(".badge").first).to_have_text("rejected")
         assert the_edit(deck)["reason"] == "it is worse"
 
         # Refused by the service, which names what is wrong.
         console.go(page, fixing(deck, "propose"))
-        page.get_by_label("Level +3").fill("x " * 9_000)
+        page.get_by_label("Level +3", exact=True).fill("x " * 9_000)
         page.get_by_role("button", name="Propose").click()
         expect(page.locator(".trouble")).to_be_visible()
-        expect(page.get_by_label("Level +3")).to_have_value("x " * 9_000)
+        expect(page.get_by_label("Level +3", exact=True)).to_have_value("x " * 9_000)
 
 
 CHANGED = {"outcome": "needs_consent", "refusals": [], "otherModel": 4, "newlyPositive": 0}
@@ -183,7 +185,7 @@ def test_consent_is_asked_for_what_needs_it(console, deck, newly_positive, score
 
     page.route("**/edits?*", tell)
     console.go(page, fixing(deck))
-    held_out = page.get_by_label("On the half that is held out")
+    held_out = page.get_by_label("On the half that is held out", exact=True)
     expect(held_out).to_contain_text(f"It needs your consent: {asked}")
     expect(held_out).to_contain_text(
         f"With a level, though the question does not apply1 → {scored} of 9"
@@ -215,9 +217,9 @@ def test_a_model_proposes_edits_within_a_cap(console):
         page = console.open(fixing(deck))
         page.get_by_role("button", name="Have a model propose").click()
         dialog = page.locator("dialog")
-        dialog.get_by_label("Connection").select_option(deck.proposer["connectionId"])
-        dialog.get_by_label("Model that is asked").fill(PROPOSING_MODEL)
-        dialog.get_by_label("Stop before").fill("0.5")
+        dialog.get_by_label("Connection", exact=True).select_option(deck.proposer["connectionId"])
+        dialog.get_by_label("Model that is asked", exact=True).fill(PROPOSING_MODEL)
+        dialog.get_by_label("Stop before it costs more than, in dollars", exact=True).fill("0.5")
         dialog.get_by_role("button", name="What does it cost?").click()
         expect(dialog).to_contain_text("Probably")
         dialog.get_by_role("button", name="Ask it").click()

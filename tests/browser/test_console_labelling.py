@@ -28,7 +28,7 @@ def labelling(deck):
 
 def question(page):
     """The sample that is shown: what it asks."""
-    return page.get_by_label("user").inner_text()
+    return page.get_by_label("user", exact=True).inner_text()
 
 
 def test_thirty_samples_are_labelled_by_keyboard_alone_and_blind(console, deck):
@@ -78,7 +78,7 @@ def test_one_is_skipped_held_from_others_and_corrected_after_the_result(console,
     first = question(page)
     assert question(other) != first
     page.keyboard.press("s")
-    expect(page.get_by_label("user")).not_to_have_text(first)
+    expect(page.get_by_label("user", exact=True)).not_to_have_text(first)
     # Enter rates nothing before a level is chosen, and keys after g go to a page.
     page.keyboard.press("Enter")
     expect(page.locator(".said-by")).to_have_count(0)

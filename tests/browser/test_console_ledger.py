@@ -98,11 +98,11 @@ def test_the_budget_is_shown_and_changed_after_it_was_asked_twice(console, fille
         expect(meter).to_contain_text("no limit")
         assert use["reservedNanoUsd"] > 0
     page.get_by_role("button", name="Change the budget").click()
-    dialog(page).get_by_label("A day").fill("a lot")
+    dialog(page).get_by_label("A day, in US dollars", exact=True).fill("a lot")
     dialog(page).get_by_role("button", name="Continue").click()
     dialog(page).get_by_role("button", name="Set").click()
     expect(dialog(page).locator(".trouble")).to_contain_text("dayUsd")
-    dialog(page).get_by_label("A day").fill("0.0005")
+    dialog(page).get_by_label("A day, in US dollars", exact=True).fill("0.0005")
     dialog(page).get_by_role("button", name="Continue").click()
     expect(dialog(page)).to_contain_text("A day: no limit → $0.0005")
     expect(dialog(page)).to_contain_text("A month: no limit → no limit")
@@ -122,7 +122,7 @@ def test_a_request_is_found_read_whole_asked_again_and_its_texts_deleted(console
     rows = page.locator("tbody tr")
     expect(rows).to_have_count(len(listed))
     assert [row.locator("code").inner_text() for row in rows.all()] == [one["id"] for one in listed]
-    page.get_by_label("Status").select_option("submitted")
+    page.get_by_label("Status", exact=True).select_option("submitted")
     page.get_by_role("button", name="Look").click()
     expect(rows).to_have_count(2)
     assert page.url.endswith("?status=submitted")
@@ -157,7 +157,7 @@ def test_a_request_is_found_read_whole_asked_again_and_its_texts_deleted(console
 
     page.get_by_role("button", name="Read again").click()
     dialog(page).get_by_label("As", exact=True).select_option("label")
-    dialog(page).get_by_label("Labels").fill("poor, good")
+    dialog(page).get_by_label("Labels", exact=True).fill("poor, good")
     dialog(page).get_by_role("button", name="Read it").click()
     readings = page.get_by_role("region", name="Readings").locator("tbody tr")
     expect(readings).to_have_count(2)

@@ -184,6 +184,17 @@ def test_every_page_has_a_view_here():
     assert set(pages) == set(VIEWS)
 
 
+def test_fields_are_found_by_their_whole_label():
+    """What a label only begins with may be on the page before, where nothing can be filled in."""
+    calls = {
+        (path.name, call)
+        for path in Path(__file__).parent.glob("*.py")
+        for call in re.findall(r"get_by_label\([^()]*\)", path.read_text())
+    }
+    assert len(calls) > 50
+    assert {one for one in calls if "exact=True" not in one[1]} == set()
+
+
 @pytest.mark.parametrize(
     ("viewport", "scheme"), [(DESKTOP, "light"), (PHONE, "dark")], ids=["desktop", "phone"]
 )

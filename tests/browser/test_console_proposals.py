@@ -18,9 +18,9 @@ def proposals(console):
 
 def ask(page, proposals, cap=""):
     """Enter which model is asked, and have it say what that costs."""
-    page.get_by_label("Connection").select_option(proposals.connection_id)
-    page.get_by_label("Model that is asked").fill(PROPOSING_MODEL)
-    page.get_by_label("Stop before").fill(cap)
+    page.get_by_label("Connection", exact=True).select_option(proposals.connection_id)
+    page.get_by_label("Model that is asked", exact=True).fill(PROPOSING_MODEL)
+    page.get_by_label("Stop before it costs more than, in dollars", exact=True).fill(cap)
     page.get_by_role("button", name="What does it cost?").click()
 
 
@@ -32,10 +32,12 @@ def the_run(proposals):
 def test_a_deck_is_made_with_samples_and_graders_that_a_model_proposes(console, proposals):
     platform = console.served.platform
     page = console.open("#/decks/new")
-    page.get_by_label("Name").fill("support")
-    page.get_by_label("System prompt").fill(SYSTEM_PROMPT)
-    page.get_by_label("Graders").select_option("model")
-    page.get_by_label("Samples, if there are some").fill('{"input": "one", "output": "1"}')
+    page.get_by_label("Name", exact=True).fill("support")
+    page.get_by_label("System prompt", exact=True).fill(SYSTEM_PROMPT)
+    page.get_by_role("combobox", name="Graders", exact=True).select_option("model")
+    page.get_by_label("Samples, if there are some", exact=True).fill(
+        '{"input": "one", "output": "1"}'
+    )
     page.get_by_role("button", name="Create").click()
     expect(page.locator("h1")).to_have_text("Graders from the prompt")
     deck = platform.call("GET", "/api/v1/decks").json["decks"][-1]
@@ -77,8 +79,8 @@ def test_what_is_wrong_with_a_proposal_is_named(console, proposals):
     proposals.faults("quote", "quote", "quote")
     page = console.open(f"#/decks/{proposals.deck_id}")
     page.get_by_role("link", name="Have a model propose").click()
-    page.get_by_label("Connection").select_option(proposals.connection_id)
-    page.get_by_label("Model that is asked").fill("no-such-model")
+    page.get_by_label("Connection", exact=True).select_option(proposals.connection_id)
+    page.get_by_label("Model that is asked", exact=True).fill("no-such-model")
     page.get_by_role("button", name="What does it cost?").click()
     expect(page.locator(".trouble")).to_contain_text("model")
     ask(page, proposals)

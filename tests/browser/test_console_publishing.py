@@ -61,7 +61,7 @@ def test_what_a_judge_is_measured_on_is_judged_again_from_where_that_is_told(con
     page = console.open(published(deck))
     page.get_by_role("button", name="Judge labelled samples again").click()
     dialog = page.locator("dialog")
-    expect(dialog.get_by_label("Which samples")).to_have_value("labelled")
+    expect(dialog.get_by_label("Which samples", exact=True)).to_have_value("labelled")
     dialog.get_by_role("button", name="What does it cost?").click()
     expect(dialog).to_contain_text("Judgements to pay63")
     dialog.get_by_role("button", name="Start").click()

@@ -26,7 +26,7 @@ def test_the_queue_is_read_by_state_and_a_review_assigned(console, filled):
     page = console.open("#/reviews")
     rows = page.locator("tbody tr")
     for state in ("open", "answered", "expired"):
-        page.get_by_label("State").select_option(state)
+        page.get_by_label("State", exact=True).select_option(state)
         listed = get(console, "reviews", state=state)["reviews"]
         if not listed:
             expect(page.locator(".empty")).to_contain_text("No reviews are expired")
@@ -47,10 +47,10 @@ def test_the_queue_is_read_by_state_and_a_review_assigned(console, filled):
     console.go(page, "#/reviews")
     expect(page.locator("tr", has_text=filled.held)).to_contain_text("ben at it")
     page.get_by_role("link", name=filled.open).click()
-    expect(page.get_by_label("Prompt")).to_have_text("What is 2 + 2?")
+    expect(page.get_by_label("Prompt", exact=True)).to_have_text("What is 2 + 2?")
     expect(page.locator("tr", has_text="anna")).to_contain_text("needs expertise")
     page.get_by_role("button", name="Assign").click()
-    page.get_by_label("Reviewer").fill("cleo")
+    page.get_by_label("Reviewer", exact=True).fill("cleo")
     page.locator("dialog").get_by_role("button", name="Assign").click()
     expect(page.locator(".facts")).to_contain_text("for cleo")
     assert get(console, f"reviews/{filled.open}")["review"]["assigneeId"] == "cleo"
@@ -61,12 +61,12 @@ def test_the_queue_of_one_task_is_read(console, filled):
     rows = page.locator("tbody tr")
     (first, *others) = get(console, "reviews")["reviews"]
     expect(rows).to_have_count(1 + len(others))
-    page.get_by_label("Task").fill(first["taskId"])
+    page.get_by_label("Task", exact=True).fill(first["taskId"])
     page.keyboard.press("Enter")
     expect(rows).to_have_count(1)
     expect(rows).to_contain_text(first["id"])
     assert page.url.endswith(f"#/reviews?task={first['taskId']}")
-    page.get_by_label("State").select_option("answered")
+    page.get_by_label("State", exact=True).select_option("answered")
     expect(page.locator(".empty")).to_have_text("No reviews of this task are answered")
 
 
@@ -85,11 +85,11 @@ def test_a_review_shows_all_that_it_is_judged_by(console, filled):
     (rubric,) = get(console, f"reviews/{review_id}")["review"]["rubrics"]
     words = f"{rubric['system']}\n\n{rubric['user']}"
     judged = page.locator('section[aria-label="Judged"]')
-    expect(judged.get_by_label("Rubric: clear")).to_have_text(words)
+    expect(judged.get_by_label("Rubric: clear", exact=True)).to_have_text(words)
     expect(judged).to_contain_text("Scored one by one: clarity.")
     expect(judged).not_to_contain_text("0.125")
-    expect(judged.get_by_label("Reference")).to_have_text("four")
-    expect(judged.get_by_label("Metadata")).to_contain_text('"source": "a book"')
+    expect(judged.get_by_label("Reference", exact=True)).to_have_text("four")
+    expect(judged.get_by_label("Metadata", exact=True)).to_contain_text('"source": "a book"')
 
 
 def test_progress_and_agreement_are_the_apis(console, filled):
@@ -114,7 +114,7 @@ def test_progress_and_agreement_are_the_apis(console, filled):
         f"{found['weightedKappa']:.3f}",
     ]
     task_id = get(console, f"reviews/{filled.open}")["review"]["taskId"]
-    page.get_by_label("Task").fill(task_id)
+    page.get_by_label("Task", exact=True).fill(task_id)
     page.keyboard.press("Enter")
     expect(page.locator(".empty")).to_contain_text("No review has two answers")
     assert page.url.endswith(f"#/reviews/agreement?task={task_id}")
@@ -125,11 +125,11 @@ def test_a_link_is_shown_once_opens_the_review_page_and_is_revoked(console, fill
     expect(page.locator("tbody tr")).to_have_count(1)
     page.get_by_role("button", name="New review link").click()
     dialog = page.locator("dialog")
-    dialog.get_by_label("Reviewer").fill("dora")
-    dialog.get_by_label("Hours").fill("1000")
+    dialog.get_by_label("Reviewer", exact=True).fill("dora")
+    dialog.get_by_label("Hours", exact=True).fill("1000")
     dialog.get_by_role("button", name="Create").click()
     expect(dialog.locator(".trouble")).to_contain_text("expiresInSeconds")
-    dialog.get_by_label("Hours").fill("2")
+    dialog.get_by_label("Hours", exact=True).fill("2")
     dialog.get_by_role("button", name="Create").click()
     url = dialog.locator("code").inner_text()
     page.get_by_role("button", name="I have it").click()

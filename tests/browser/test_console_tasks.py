@@ -54,12 +54,12 @@ def test_a_task_is_made_listed_and_opened_by_keys(console):
     page = console.open("#/tasks")
     expect(page.locator(".empty")).to_contain_text("autotune tasks create --name")
     page.get_by_role("button", name="New task").click()
-    page.get_by_label("Name").fill("x" * 300)
-    page.get_by_label("Grader").select_option(grader_id)
-    page.get_by_label("Minutes until the deadline").fill("90")
+    page.get_by_label("Name", exact=True).fill("x" * 300)
+    page.get_by_label("Grader", exact=True).select_option(grader_id)
+    page.get_by_label("Minutes until the deadline", exact=True).fill("90")
     page.get_by_role("button", name="Create").click()
     expect(page.locator("dialog .trouble")).to_contain_text("name")
-    page.get_by_label("Name").fill("arithmetic")
+    page.get_by_label("Name", exact=True).fill("arithmetic")
     page.get_by_role("button", name="Create").click()
     expect(page.locator("h1")).to_have_text("arithmetic")
     (made,) = platform.call("GET", "/api/v1/tasks").json["tasks"]
@@ -85,11 +85,11 @@ def test_a_task_says_how_people_review_it_and_leads_to_what_was_submitted(consol
         expect(facts).to_contain_text(told)
     facts.get_by_role("link", name="batches").click()
     expect(page.locator("main tbody a[data-row]")).to_have_text(batch_id)
-    expect(page.get_by_label("Task")).to_have_value(task_id)
+    expect(page.get_by_label("Task", exact=True)).to_have_value(task_id)
     page.go_back()
     facts.get_by_role("link", name="completions").click()
     expect(page.locator(".empty")).to_contain_text("Nothing decided yet")
-    expect(page.get_by_label("Task")).to_have_value(task_id)
+    expect(page.get_by_label("Task", exact=True)).to_have_value(task_id)
 
 
 def test_figures_of_a_task_are_the_apis_by_model_and_version(console, task_id):
@@ -143,10 +143,10 @@ def test_two_models_are_compared_and_their_texts_stand_side_by_side(console, tas
     page.get_by_role("link", name="Compare models").click()
     expect(page.locator(".empty")).to_contain_text(f"autotune tasks compare {task_id}")
     page.keyboard.press("/")
-    expect(page.get_by_label("Model A")).to_be_focused()
+    expect(page.get_by_label("Model A", exact=True)).to_be_focused()
     page.keyboard.press("Escape")
-    page.get_by_label("Model A").select_option("base")
-    page.get_by_label("Model B").select_option("step")
+    page.get_by_label("Model A", exact=True).select_option("base")
+    page.get_by_label("Model B", exact=True).select_option("step")
     expect(stat(page, "Prompts of both")).to_have_text("4")
     path = f"/api/v1/tasks/{task_id}/comparison"
     found = platform.call("GET", path, query={"a": "base", "b": "step"}).json
@@ -163,7 +163,7 @@ def test_two_models_are_compared_and_their_texts_stand_side_by_side(console, tas
     told = "Prompts: {wins} B wins, {ties} ties, {losses} A wins"
     expect(shares).to_have_attribute("aria-label", told.format(**found))
 
-    page.get_by_label("A tie is within").select_option("0.2")
+    page.get_by_label("A tie is within", exact=True).select_option("0.2")
     expect(shares).to_have_attribute("aria-label", "Prompts: 1 B wins, 3 ties, 0 A wins")
     rows = page.get_by_role("region", name="Examples").locator("tbody tr")
     assert texts_of(rows) == [
@@ -187,7 +187,7 @@ def test_two_models_are_compared_and_their_texts_stand_side_by_side(console, tas
     page.reload()
     expect(texts).to_have_text(["two", "base says two", "step says two"])
 
-    page.get_by_label("Model B").select_option("base")
+    page.get_by_label("Model B", exact=True).select_option("base")
     expect(page.locator(".trouble")).to_contain_text("b")
 
 

@@ -1,5 +1,7 @@
 """Trainings and the life of a version in the console: each figure is the API's."""
 
+from datetime import UTC, datetime
+
 import pytest
 from playwright.sync_api import expect
 
@@ -103,8 +105,28 @@ def test_a_versions_life_is_on_one_page(console, trained):
     assert facts(page, "Test")["At least"] == "93.1%"
     training = get(console, f"{TASK}/trainings/{HOSTED}")["training"]
     assert facts(page, "Model")["SHA-256"] == training["model"]["sha256"]
+    expect(page.get_by_text(f"autotune apprentice certificate {NAME} 1 --verify")).to_be_visible()
+    signed = get(console, f"{TASK}/versions/1/certificate")["certificate"]
+    certified = facts(page, "Certificate")
+    assert certified["Hash of the data"] == signed["certificate"]["data"]["sha256"]
+    assert certified["Test"] == "agrees in more than 93.1% of 171 groups of inputs"
     page.get_by_role("link", name="pairs of version 1", exact=True).click()
     expect(page.get_by_label("Version", exact=True)).to_have_value("1")
+
+
+def test_a_version_in_its_canary_shows_how_far_it_has_come(console, trained):
+    now = datetime.now(UTC)
+    trained.store(trained.answered(1.0, created_at=now) for _ in range(200))
+    trained.follow()
+    status = get(console, f"{TASK}/status")["status"]
+    canary = status["versions"][0]["canary"]
+    page = console.open(f"#/apprentice/{NAME}/versions/1")
+    life = page.get_by_role("list", name="Its life", exact=True)
+    expect(life.locator(".timeline-title").nth(2)).to_have_text("It answers 5% of all inputs")
+    expect(life).to_contain_text(
+        f"step 1 of 3: {canary['pairs']} of {canary['pairsNeeded']} answers were checked"
+    )
+    expect(life.locator(".timeline-title").last).to_have_text("It answers more")
 
 
 def test_an_operator_trains_now(console, connection):

@@ -230,7 +230,8 @@ EXPECTED = {
     | bucket("Exports", "DeleteObject", "GetObject")
     | start("ExportScores"),
     "ApprenticeApi": API
-    | {("kms:GetPublicKey", "CertificatesKey", "")}
+    | {("kms:GetPublicKey", "CertificatesKey", ""), ("kms:Decrypt", "ProviderKeysKey", "")}
+    | table("Ledger", "GetItem", keys="llc_*")
     | table("Apprentice", "ConditionCheckItem", "GetItem", "Query", keys="apt_*")
     | table("Apprentice", "BatchWriteItem", "DeleteItem", "PutItem", "UpdateItem", keys="apt_*")
     | table("Budgets", "GetItem", "UpdateItem", keys="money#org_*#apt_*")
@@ -239,7 +240,13 @@ EXPECTED = {
     | table("Apprentice", "DeleteItem", "PutItem", "UpdateItem", keys="org_*#tasks")
     | found_in("ApprenticeFiles")
     | bucket("ApprenticeFiles", "DeleteObject", names="apt_*"),
-    "ApprenticeRunsApi": API | WAITING | STARTS_RUNS,
+    "ApprenticeRunsApi": API
+    | WAITING
+    | STARTS_RUNS
+    | table("Apprentice", "UpdateItem", keys="apr_*")
+    | table("Apprentice", "DeleteItem", "UpdateItem", keys="apt_*")
+    | table("Ledger", "BatchWriteItem", keys="llm_*")
+    | bucket("LedgerTexts", "DeleteObject"),
     "WorkRuns": ENCRYPT
     | ASKS_MODELS
     | derive("Grader")

@@ -79,6 +79,17 @@ OF_APPRENTICE = (
     *rare(
         "ApprenticeRunsApi",
         """
+        dynamodb:UpdateItem Apprentice apr_*
+        dynamodb:DeleteItem Apprentice apt_*
+        dynamodb:UpdateItem Apprentice apt_*
+        dynamodb:BatchWriteItem Ledger llm_*
+        s3:DeleteObject LedgerTexts/ledger/*
+        """,
+        "Texts of a run are deleted (tests/component/apprentice/test_erased_runs.py).",
+    ),
+    *rare(
+        "ApprenticeRunsApi",
+        """
         dynamodb:GetItem Apprentice apt_*
         dynamodb:GetItem Apprentice org_*#tasks
         dynamodb:GetItem Apprentice apr_*
@@ -190,6 +201,14 @@ OF_APPRENTICE = (
     ),
     *rare(
         "ApprenticeApi",
+        """
+        dynamodb:GetItem Ledger llc_*
+        kms:Decrypt ProviderKeysKey
+        """,
+        "Servers of small models that demand a key (component/apprentice/test_keyed_servers.py).",
+    ),
+    *rare(
+        "ApprenticeApi",
         "kms:GetPublicKey CertificatesKey",
         "Whoever checks certificates reads the key (component/apprentice/test_certificates.py).",
     ),
@@ -256,6 +275,18 @@ OF_APPRENTICE = (
         "FollowRuns",
         "dynamodb:ConditionCheckItem Apprentice apt_*",
         "A canary goes to its next share (tests/component/apprentice/test_canaries.py).",
+    ),
+    *rare(
+        "SweepTrainings",
+        """
+        dynamodb:ConditionCheckItem Apprentice org_*#tasks
+        dynamodb:GetItem Apprentice org_*#tasks
+        dynamodb:GetItem Apprentice apt_*
+        dynamodb:Query Apprentice apt_*
+        dynamodb:UpdateItem Apprentice apt_*
+        states:StartExecution TrainStudent
+        """,
+        "A training begins by itself (tests/component/apprentice/test_training_starts.py).",
     ),
     *rare(
         "SweepRuns",

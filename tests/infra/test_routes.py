@@ -59,6 +59,7 @@ ROUTES = {
     "ANY /api/v1/apprentice/{proxy+}": "ApprenticeApi",
     "ANY /api/v1/apprentice/tasks/{taskName}/runs": "ApprenticeRunsApi",
     "GET /api/v1/apprentice/runs/{runId}": "ApprenticeRunsApi",
+    "DELETE /api/v1/apprentice/runs/{runId}/content": "ApprenticeRunsApi",
     "ANY /api/v1/apprentice/tasks/{taskName}/examples": "ApprenticeExamplesApi",
     "ANY /api/v1/apprentice/tasks/{taskName}/examples/{proxy+}": "ApprenticeExamplesApi",
     "ANY /api/v1/apprentice/tasks/{taskName}/trainings": "ApprenticeTrainingsApi",

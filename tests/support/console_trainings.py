@@ -12,8 +12,10 @@ from autotune.protocol.apprentice_trainings import (
 )
 from autotune.protocol.ids import new_id
 from autotune_platform.apprentice.examples.manifests import Frozen, Manifest
+from autotune_platform.apprentice.training.certifying import Certifying
 from autotune_platform.apprentice.training.models import TrainedModel, Training
 from autotune_platform.apprentice.training.repository import TrainingRepository
+from functions.apprentice.api import parts
 from tests.support.apprentice_folding import Apprentice
 from tests.support.platform import Platform
 
@@ -106,7 +108,11 @@ class _Stored:
             fields["manifest"] = manifest(begun)
         ended_at = begun.created_at + timedelta(minutes=1)
         ended = begun.model_copy(update={**fields, "ended_at": ended_at})
-        assert self._repository.change(begun, ended)
+        certificate = None
+        if ended.version is not None:
+            signing = parts().certificates.signing
+            certificate = Certifying(signing=signing).certify(ended, ended.version)
+        assert self._repository.change(begun, ended, certificate=certificate)
         return ended
 
 

@@ -172,15 +172,18 @@ class Hosted:
         assert found is not None
         return found
 
-    def ask(self, hosting: Hosting, **timeout: int) -> LocalAnswer | Unavailable:
+    def ask(
+        self, hosting: Hosting, *, timeout_ms: int = 20_000, idle_minutes: int = 30
+    ) -> LocalAnswer | Unavailable:
         """Ask a version, as another process than the one before."""
         notes = HostingCalls(repository=self.repository, clock=self.clock)
         client = SageMakerClient(
             invoke=EndpointInvocations(SageMakerRuntime(self._servers.send)),
             served=hosting.served,
             notes=notes,
+            idle_minutes=idle_minutes,
         )
-        return client.ask(QUESTION, timeout_ms=timeout.get("timeout_ms", 20_000))
+        return client.ask(QUESTION, timeout_ms=timeout_ms)
 
     def there(self) -> set[str]:
         """Return the names of all that SageMaker has."""

@@ -48,8 +48,8 @@ _FUNCTIONS = {
 }
 _BY_PATTERN = [
     (
-        "(GET|POST)",
-        r"/api/v1/apprentice/(tasks/[^/]+/runs|runs/[^/]+)",
+        "(DELETE|GET|POST)",
+        r"/api/v1/apprentice/(tasks/[^/]+/runs|runs/[^/]+|runs/[^/]+/content)",
         "functions.apprentice.runs_api",
     ),
     (

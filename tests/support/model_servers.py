@@ -60,6 +60,7 @@ class ModelServer:
         asked: path and body of each question.
         looked: paths of all other requests.
         extra: more fields of its answers.
+        demands: the key without which it says nothing; None for none.
     """
 
     url: str = ""
@@ -73,9 +74,13 @@ class ModelServer:
     looked: list[str] = field(default_factory=list)
     headers: list[Mapping[str, str]] = field(default_factory=list)
     extra: JSON = field(default_factory=dict)
+    demands: str | None = None
 
     def respond(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> Reply:
         """Return what is to be sent."""
+        given = next((headers[name] for name in headers if name.lower() == "authorization"), None)
+        if self.demands is not None and given != f"Bearer {self.demands}":
+            return Reply(401, b'{"error": "Unauthorized"}')
         if method == "GET":
             self.looked.append(path)
             status, said = self.about(path)
@@ -335,5 +340,5 @@ def serving(server: ModelServer, *, port: int = 0) -> Iterator[ModelServer]:
 class NoNotes:
     """Notes nothing of calls."""
 
-    def note(self, served: ServedModel, *, is_awake: bool) -> None:
+    def note(self, served: ServedModel, *, idle_minutes: int, is_awake: bool) -> None:
         """Forget it."""

@@ -66,12 +66,13 @@ function Figures({ status }) {
 
 // What a version behind a gate is sure of, and what becomes of the rest.
 function Gate({ report: { gate, status } }) {
-  const coverage = presentOf(status)?.coverage ?? null;
+  const version = presentOf(status) ?? status.versions[0];
+  const coverage = version?.coverage ?? null;
   const watched = coverage && `${percent(coverage.promised)} of the hold-out; an alarm begins below ${percent(coverage.least)}${coverage.checkedUntil === null ? "" : ", and one is on"}`;
   return html`
     <${Section} title="Gate">
       <${Stats}>
-        <${Stat} label="Sure of" value=${percent(gate.coverage)} hint=${watched ?? "the version has no gate, and answers all"} />
+        <${Stat} label="Sure of" value=${percent(gate.coverage)} hint=${watched ?? (version ? "the version has no gate, and answers all" : "no version is asked")} />
         <${Stat} label="Escalated" value=${percent(gate.escalated)} hint="of all answers: the paid model's, as the version was unsure" />
         <${Stat} label="Agrees where it answers" value=${percent(gate.agreement)} hint="of what chance chose to check" />
         <${Stat} label="Asks for a confidence of" value=${percent(coverage?.confidence ?? null)} hint=${coverage ? `alarms of coverage: ${count(coverage.alarms)}` : "none was shown to suffice"} />

@@ -7,6 +7,7 @@ import { Trouble } from "../../components/trouble.js";
 import { count, percent } from "../../format.js";
 import { html } from "../../preact.js";
 import { link } from "../../router.js";
+import { Certificate } from "./certificate.js";
 import { REASONS, TaskPage } from "./frame.js";
 import { evidenceOf, stageOf } from "./standing.js";
 import { Trained } from "./trained.js";
@@ -47,6 +48,7 @@ function Life({ name, version, standings, trainings }) {
     ${standing && html`<${Beside} standing=${standing} />`}
     ${training && html`<${Trained} training=${training} />`}
     <${Section} title="Its life"><${TimeLine} label="Its life" entries=${lifeOf(own, training)} /><//>
+    ${training && html`<${Certificate} name=${name} number=${version.number} />`}
   `;
 }
 
@@ -78,8 +80,11 @@ function lifeOf({ number, state, createdAt, createdBy, promotedAt, promotedBy, r
 
 function toCome(standing) {
   if (!standing || standing.emergencyAt !== null) return [];
-  const { stage, agreement } = standing;
+  const { stage, agreement, canary } = standing;
   if (stage === "shadow") return [{ at: null, title: "It graduates", detail: `once its evidence reaches ${count(agreement.evidenceNeeded)}` }];
-  if (stage === "canary") return [{ at: null, title: "It is promoted", detail: "once its canary has passed" }];
-  return [];
+  if (stage !== "canary" || !canary) return [];
+  return [
+    { at: canary.since, title: `It answers ${percent(canary.share)} of all inputs`, detail: `step ${count(canary.step)} of ${count(canary.steps)}: ${count(canary.pairs)} of ${count(canary.pairsNeeded)} answers were checked`, tone: "warning" },
+    { at: null, title: canary.step < canary.steps ? "It answers more" : "It serves", detail: canary.isAutomatic ? "once those are checked, or the first one after a day, without an alarm" : "once a person promotes it: the configuration has no training" },
+  ];
 }

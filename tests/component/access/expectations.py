@@ -78,6 +78,7 @@ EXPECTED = {
     "POST /api/v1/apprentice/tasks/<task_name>/runs": "O--O",
     "GET /api/v1/apprentice/tasks/<task_name>/runs": "O--O",
     "GET /api/v1/apprentice/runs/<apprentice_run_id>": "O--O",
+    "DELETE /api/v1/apprentice/runs/<apprentice_run_id>/content": "O--O",
     "POST /api/v1/apprentice/tasks/<task_name>/examples": "O--O",
     "GET /api/v1/apprentice/tasks/<task_name>/examples": "O--O",
     "GET /api/v1/apprentice/tasks/<task_name>/examples/counts": "O--O",
@@ -435,6 +436,8 @@ NOT_READY = {
     # Its backend's versions are trained, and it has no evidence.
     "POST /api/v1/apprentice/tasks/<task_name>/versions": "conflict",
     "POST /api/v1/apprentice/tasks/<task_name>/versions/<version>/promote": "conflict",
+    # Nobody has worked on it.
+    "DELETE /api/v1/apprentice/runs/<apprentice_run_id>/content": "conflict",
     # One of them is under way, as another role began it.
     "POST /api/v1/apprentice/tasks/<task_name>/trainings": "conflict",
     "POST /api/v1/apprentice/tasks/<task_name>/versions/<version>/rollback": "conflict",

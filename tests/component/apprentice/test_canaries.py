@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 import pytest
 
 from autotune_platform.apprentice.canary import STEP_PAIRS
+from autotune_platform.apprentice.configuration.repository import TaskRepository
 from autotune_platform.apprentice.evidence import folded
 from autotune_platform.apprentice.folding.settings import rules_of
 from tests.component.ledger.test_events import delivered
-from tests.support.apprentice import configuration
 from tests.support.apprentice_folding import Apprentice
 from tests.support.subscribers import loopback_subscriber
 
@@ -139,12 +139,13 @@ def test_the_incumbent_serves_all_others_and_on_if_a_canary_goes_back(task):
 
 def test_what_a_process_knew_of_a_version_promotes_none_that_a_person_retired(task, heard):
     task.fold(2 * STEP_PAIRS, in_canary=True)
+    task.fold(1, in_canary=True)  # after its last step, what is known is read anew
     heard()
     assert task.platform.call("POST", f"{TASK}/versions/1/retire").status == 200
     # Records of the stream came to another process first: this one knows the version as hosted.
     now = datetime.now(UTC)
     known = {**LOCAL, "local_version": 1, "in_canary": True, "created_at": now}
-    runs = [task.answered(1.0, **known) for _ in range(STEP_PAIRS)]
+    runs = [task.answered(1.0, **known) for _ in range(STEP_PAIRS - 1)]
     task.store(runs)
     kept = [one for one in task.records() if one["dynamodb"]["Keys"]["pk"]["S"][:4] == "apr_"]
     task.follow(kept)
@@ -187,9 +188,8 @@ def test_fewer_shares_end_a_canary_that_is_behind_them(task):
 def test_rebuilt_it_is_what_is_stored(task):
     task.fold(STEP_PAIRS + 7, in_canary=True)
     (stored,) = task.evidence.all_of(task.task.id)
-    document = configuration(task.connection_id, thresholds=RULES)
-    document["confidence"] = {"alpha": 0.05, "falseAlarmPairs": 100}
-    rules = rules_of(document, attempt=1)
+    put = TaskRepository(task.table).configuration(task.task.id, task.task.version)
+    rules = rules_of(put.document, attempt=1)
     rebuilt = folded(task.evidence.pairs(task.task.id, 1), rules)
     assert stored.evidence(rules) == rebuilt
     assert (rebuilt.canary.steps, rebuilt.canary.pairs) == (1, 7)

@@ -21,6 +21,7 @@ from tests.component.apprentice.test_run_phases import (
 from tests.support.apprentice_runs import ANSWER, WORKER, Runs
 from tests.support.killing import Killer
 from tests.support.lambdas import LambdaContext, forget_processes, handler
+from tests.support.task_chats import TaskChats
 
 __all__ = ["small"]
 
@@ -82,6 +83,30 @@ def test_what_a_version_is_unsure_of_goes_to_the_paid_model(gated: Gated) -> Non
     assert today["begun"] == whole + today["pending"]
     assert gated.version["pairs"] == 200
     assert escalated(gated) == 1
+
+
+def test_who_calls_by_token_sees_nothing_of_it(gated: Gated) -> None:
+    gated.serves()
+    chats = TaskChats(gated.runs)
+    gated.says(0.9)
+    sure = chats.ask("Let me in!")
+    gated.says(0.2)
+    unsure = chats.ask("Let me out!")
+
+    assert gated.paid == 1
+    for answer in (sure, unsure):
+        assert answer.status == 200, answer.text
+        assert not {"escalated", "unsure", "confidence"} & set(answer.text.lower().split('"'))
+    assert shape(sure.json) == shape(unsure.json)
+    assert sure.json["choices"] == unsure.json["choices"]
+    assert sure.headers.keys() == unsure.headers.keys()
+
+
+def shape(value: Any) -> Any:
+    """Names of all that an answer has, at their places."""
+    if isinstance(value, dict):
+        return {name: shape(one) for name, one in value.items()}
+    return [shape(one) for one in value] if isinstance(value, list) else type(value).__name__
 
 
 def test_what_a_version_is_sure_of_it_answers_in_one_call(gated: Gated) -> None:

@@ -188,6 +188,12 @@ def test_a_hosting_that_was_called_meanwhile_does_not_sleep(hosted):
     assert hosted.base_of(hosting).state == "ready"
     assert hosted.lab.component(base.name)["RuntimeConfig"]["CurrentCopyCount"] == 1
 
+    # The task has another patience by now.
+    hosted.clock.turn(minutes=1)
+    hosted.ask(hosting, idle_minutes=120)
+    hosted.sweep(minutes=100)
+    assert hosted.base_of(hosting).state == "ready"
+
     hosted.lab.plant(Kind.SLOW, operation="InvokeEndpoint", seconds=0.5)
     assert reason_of(hosted.ask(hosting, timeout_ms=200)) == Reason.TIMED_OUT
     assert hosted.base_of(hosting).wanted_at is not None

@@ -125,7 +125,7 @@ class Life:
         self.sweep(minutes=31)
         assert self.sagemaker_copies() == 0
         with suppress(KilledError):
-            self.repository.want(self.task_id, str(hosting.base), self.clock.now())
+            self.repository.want(self.task_id, str(hosting.base), self.clock.now(), idle_minutes=30)
         self.sweep()
         assert self.sagemaker_copies() == 1
         self._version(hosting.name, state="retired", retired_at=self.clock.now().isoformat())

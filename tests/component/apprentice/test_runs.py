@@ -3,7 +3,7 @@
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from unittest.mock import patch
 
@@ -11,13 +11,16 @@ import pytest
 from botocore.exceptions import ReadTimeoutError
 
 from autotune.protocol.limits import MAX_APPRENTICE_INPUT_BYTES
+from autotune_platform.apprentice.runs.items import run_from
 from autotune_platform.apprentice.runs.starting import WORKER_SECONDS
 from autotune_platform.budgets.money import MoneyBudgets, Reserved
 from autotune_platform.budgets.slots import Slots
 from autotune_platform.budgets.uses import task_scope
 from autotune_platform.runtime import clients
+from autotune_platform.runtime.environment import FoldingEnvironment
 from autotune_platform.storage.cursors import encode_cursor
 from autotune_platform.storage.table import Table
+from autotune_platform.wiring.apprentice_folding import FoldingParts
 from functions.apprentice import runs_api
 from tests.component.access.test_limits import caller_of, limit
 from tests.support.apprentice_runs import ANSWER, INPUT, WORKER, Runs, failed
@@ -466,8 +469,48 @@ def test_runs_are_listed_by_day_newest_first_and_by_state(runs: Runs) -> None:
         {"state": "lost"},
         {"day": "today"},
         {"page": 1},
+        {"from": "2026-01-02", "to": "2026-01-01"},
+        {"from": "2026-01-01", "to": "2026-04-03"},
+        {"day": "2026-01-01", "from": "2026-01-01"},
+        {"from": "2026-01-01", "to": "2026-01-02", "nextToken": foreign},
     ):
         assert runs.platform.call("GET", path, query=query).status == 422, query
+
+
+def test_runs_of_several_days_are_one_list(runs: Runs) -> None:
+    ids = [runs.start().json["run"]["id"] for _ in range(7)]
+    table = Table("apprentice", clients.dynamodb())
+    # Two today, none on the day before, three on the one before that, and two a month ago.
+    today = datetime.now(UTC)
+    made = []
+    for run_id, ago in zip(ids, (0, 0, 2, 2, 2, 30, 30), strict=True):
+        item = table.get(run_id, "run")
+        assert item is not None
+        at = today - timedelta(days=ago, milliseconds=len(made))
+        made.append(run_id)
+        table.put({**item, "created_at": at.isoformat()})
+    new = [table.get(run_id, "run") for run_id in ids]
+    parts = FoldingParts(FoldingEnvironment.parse())
+    parts.run_folding.count(run_from(item) for item in new if item is not None)
+
+    def page(**query: Any) -> tuple[list[str], str | None]:
+        path = "/api/v1/apprentice/tasks/intents/runs"
+        answer = runs.platform.call("GET", path, query=query)
+        assert answer.status == 200, answer.text
+        return [one["id"] for one in answer.json["runs"]], answer.json.get("nextToken")
+
+    days = {"from": f"{today - timedelta(days=40):%Y-%m-%d}"}
+    assert page(**days) == (ids, None)
+    assert page(**days, to=f"{today - timedelta(days=1):%Y-%m-%d}") == (ids[2:], None)
+    assert page(to=f"{today - timedelta(days=2):%Y-%m-%d}") == (ids[2:5], None)
+    for size in range(1, 8):
+        found, token = page(**days, limit=size)
+        assert len(found) == size
+        while token is not None:
+            more, token = page(**days, limit=size, nextToken=token)
+            assert more or token is None
+            found += more
+        assert found == ids
 
 
 def _list(runs: Runs, **query: Any) -> list[dict[str, Any]]:

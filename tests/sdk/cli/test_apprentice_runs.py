@@ -1,11 +1,15 @@
 """``autotune apprentice run`` and ``runs``."""
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
 from autotune.cli import exit_codes
 from tests.support.apprentice_runs import ANSWER
 from tests.support.apprentice_runs import runs as make_runs
+from tests.support.lambdas import LambdaContext, handler
 from tests.support.ledger import ledger as make_ledger
+from tests.support.tables import stream_records
 
 
 @pytest.fixture
@@ -27,6 +31,34 @@ def test_the_command_prints_the_answer(run, runs, tmp_path):
     (shown,) = run("apprentice", "runs", shown["id"], "--json").json_lines
     assert shown["state"] == "answered"
     assert run("apprentice", "run", "intents", "--input", "[1]").exit_code == 2
+
+
+def test_runs_of_some_days_are_listed(run, runs):
+    started = [runs.start().json["run"]["id"] for _ in range(2)]
+    records = {"Records": stream_records("apprentice")}
+    handler("functions.apprentice.follow_runs")(records, LambdaContext())
+    today = datetime.now(UTC).date()
+    since = ("--from", f"{today - timedelta(days=30)}")
+    for days in ((), since, (*since, "--to", f"{today}"), ("--day", f"{today}")):
+        listed = run("apprentice", "runs", "intents", *days, "--json").json_lines
+        assert [one["id"] for one in listed] == started[::-1], days
+    before = ("--to", f"{today - timedelta(days=1)}")
+    assert run("apprentice", "runs", "intents", *since, *before, "--json").json_lines == []
+    refused = run("apprentice", "runs", "intents", *since, "--day", f"{today}")
+    assert refused.exit_code == exit_codes.USAGE
+
+
+def test_texts_of_a_run_are_deleted(run, runs):
+    made = runs.start(wait=20).json["run"]["id"]
+    records = {"Records": stream_records("apprentice")}
+    handler("functions.apprentice.follow_runs")(records, LambdaContext())
+    assert run("apprentice", "delete-content", made).exit_code == 0
+    (shown,) = run("apprentice", "runs", made, "--json").json_lines
+    assert (shown.get("input"), shown.get("output"), shown["state"]) == (None, None, "answered")
+    assert shown["contentDeletedAt"]
+    pending = runs.start().json["run"]["id"]
+    refused = run("apprentice", "delete-content", pending)
+    assert "the run is pending" in refused.stderr
 
 
 def test_what_is_refused_says_what_helps(run, runs):

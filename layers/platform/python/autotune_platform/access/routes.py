@@ -229,6 +229,9 @@ ROUTES: Mapping[tuple[str, str], Rule] = {
     ("POST", "/api/v1/apprentice/tasks/<task_name>/runs"): Grant("apprentice", "create"),
     ("GET", "/api/v1/apprentice/tasks/<task_name>/runs"): Grant("apprentice", "read"),
     ("GET", "/api/v1/apprentice/runs/<apprentice_run_id>"): Grant("apprentice", "read"),
+    ("DELETE", "/api/v1/apprentice/runs/<apprentice_run_id>/content"): Grant(
+        "apprentice", "update"
+    ),
     ("POST", "/api/v1/apprentice/tasks/<task_name>/examples"): Grant("apprentice", "update"),
     ("GET", "/api/v1/apprentice/tasks/<task_name>/examples"): Grant("apprentice", "read"),
     ("GET", "/api/v1/apprentice/tasks/<task_name>/examples/counts"): Grant("apprentice", "read"),

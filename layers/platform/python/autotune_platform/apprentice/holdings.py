@@ -3,6 +3,7 @@
 from autotune_platform.storage.data_holders import DataHolder, Holding
 
 _TASK = "`DELETE /api/v1/apprentice/tasks/{id}`"
+_RUN = "`DELETE /api/v1/apprentice/runs/{id}/content`"
 _EXAMPLE = "`DELETE /api/v1/apprentice/tasks/{id}/examples/{id}`"
 
 HOLDER = DataHolder(
@@ -30,7 +31,7 @@ HOLDER = DataHolder(
             place="table apprentice",
             key="apr_* / run",
             what="runs: inputs, what versions answered, who was asked; no answer of the paid model",
-            erased=_TASK,
+            erased=f"{_RUN}, {_TASK}",
         ),
         Holding(
             place="table apprentice",
@@ -54,7 +55,7 @@ HOLDER = DataHolder(
             place="table apprentice",
             key="apt_*#examples#* / exm_*",
             what="examples: which run or import each is of, and digests of its input; no text",
-            erased=f"{_EXAMPLE}, {_TASK}",
+            erased=f"{_EXAMPLE}, {_RUN}, {_TASK}",
         ),
         Holding(
             place="table apprentice",

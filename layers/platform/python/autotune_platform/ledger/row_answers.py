@@ -1,4 +1,4 @@
-"""What rows were answered, for those who had them asked and keep no copy."""
+"""What rows were asked and answered, for those who had them asked and keep no copy."""
 
 from collections.abc import Iterable
 
@@ -10,7 +10,7 @@ from autotune_platform.runtime.parts import part
 
 @part
 class RowAnswers:
-    """Reads rows of all organisations, by ids that only their owner's records have."""
+    """Reads and erases rows of all organisations, by ids that only their owner's records have."""
 
     rows: RowRepository
     texts: RowTexts
@@ -27,3 +27,15 @@ class RowAnswers:
         """Return what rows were answered, by id, without those that were not or are gone."""
         found = self.texts.outputs(row_ids)
         return {row_id: output.raw_output for row_id, output in found.items()}
+
+    def erase(self, row_ids: Iterable[str]) -> bool:
+        """Delete the texts of rows that have ended; return whether none of them is under way.
+
+        Raises:
+            UnavailableError: a store kept refusing some.
+        """
+        found = self.rows.get_many(row_ids).values()
+        ended = [row.id for row in found if row.has_ended]
+        if ended:
+            self.texts.erase(ended)
+        return len(ended) == len(found)

@@ -355,9 +355,13 @@ class ApprenticeApiEnvironment(ApprenticeTasksEnvironment):
 
     Attributes:
         certificates_key: id of the KMS key that signs those.
+        ledger_table: has keys of connections, encrypted.
+        provider_keys_key: id of the KMS key that decrypts them.
     """
 
     certificates_key: str
+    ledger_table: str
+    provider_keys_key: str
 
 
 class RunStartEnvironment(LedgerEnvironment, ApprenticeEnvironment):

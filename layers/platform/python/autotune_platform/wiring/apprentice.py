@@ -11,7 +11,7 @@ from autotune_platform.apprentice.folding.repository import EvidenceRepository
 from autotune_platform.apprentice.hosting.calling import HostingCalls
 from autotune_platform.apprentice.hosting.repository import HostingRepository
 from autotune_platform.apprentice.local.clients import BackendClients
-from autotune_platform.apprentice.local.exchanging import ModelServers
+from autotune_platform.apprentice.local.exchanging import ModelServers, ServerKeys, no_key
 from autotune_platform.apprentice.local.linear import StudentInvocations
 from autotune_platform.apprentice.local.sagemaker import EndpointInvocations
 from autotune_platform.apprentice.students.files import ModelFiles
@@ -21,7 +21,9 @@ from autotune_platform.apprentice.versions.repository import VersionRepository
 from autotune_platform.apprentice.versions.service import ModelVersions
 from autotune_platform.budgets.task_money import TaskMoney
 from autotune_platform.budgets.uses import MoneyUses
+from autotune_platform.ledger.bearer_keys import BearerKeys
 from autotune_platform.ledger.connection_repository import ConnectionRepository
+from autotune_platform.ledger.keys import ProviderKeys
 from autotune_platform.ledger.prices import Prices
 from autotune_platform.ledger.usable_connections import UsableConnections
 from autotune_platform.outbound.connections import connection_pool
@@ -87,7 +89,12 @@ class ApprenticeParts(GraderParts, OutboundParts):
 
     @cached_property
     def model_servers(self) -> ModelServers:
-        return ModelServers(self.connections)
+        return ModelServers(self.connections, keys=self.server_keys)
+
+    @cached_property
+    def server_keys(self) -> ServerKeys:
+        # Most functions may decrypt none.
+        return no_key
 
     @cached_property
     def model_versions(self) -> ModelVersions:
@@ -137,6 +144,18 @@ class ApprenticeApiParts(ApiParts, ApprenticeParts):
     """What manages tasks of the apprentice."""
 
     environment: ApprenticeApiEnvironment
+
+    @cached_property
+    def server_keys(self) -> ServerKeys:
+        # To register a model, its server is asked for it.
+        return BearerKeys(
+            repository=ConnectionRepository(self.registry_table),
+            keys=ProviderKeys(
+                table=Table(self.environment.ledger_table, clients.dynamodb()),
+                key_id=self.environment.provider_keys_key,
+                kms=clients.kms(),
+            ),
+        ).of
 
     @cached_property
     def task_erasing(self) -> TaskErasing:

@@ -3,9 +3,12 @@
 from functools import cached_property
 
 from autotune_platform.apprentice.configuration.repository import TaskRepository
+from autotune_platform.apprentice.examples.repository import ExampleRepository
 from autotune_platform.apprentice.folding.repository import EvidenceRepository
+from autotune_platform.apprentice.local.exchanging import ServerKeys
 from autotune_platform.apprentice.runs.additional import AdditionalAsking
 from autotune_platform.apprentice.runs.asking_graders import GraderScores
+from autotune_platform.apprentice.runs.erasing import RunErasing
 from autotune_platform.apprentice.runs.handing_over import RunQueue, RunWorker
 from autotune_platform.apprentice.runs.locally import LocalAsking
 from autotune_platform.apprentice.runs.reading import RunAnswers, RunReading
@@ -19,6 +22,7 @@ from autotune_platform.budgets.permits import Permits
 from autotune_platform.budgets.repository import BudgetRepository
 from autotune_platform.budgets.slots import Slots
 from autotune_platform.budgets.waiting import HeldPlaces, WaitingShares, half_of
+from autotune_platform.ledger.bearer_keys import BearerKeys
 from autotune_platform.ledger.connection_repository import ConnectionRepository
 from autotune_platform.ledger.row_answers import RowAnswers
 from autotune_platform.ledger.usable_connections import UsableConnections
@@ -98,6 +102,14 @@ class ApprenticeRunApiParts(RunStartParts):
         )
 
     @cached_property
+    def run_erasing(self) -> RunErasing:
+        return RunErasing(
+            runs=self.apprentice_run_repository,
+            examples=ExampleRepository(self.apprentice_table),
+            rows=self.row_answers,
+        )
+
+    @cached_property
     def waiting(self) -> WaitingShares:
         slots = Slots(budgets=BudgetRepository(self.budgets_table))
         most = self.environment.waiting_runs
@@ -117,6 +129,11 @@ class ApprenticeWorkParts(ApprenticeRunParts, LocalModelParts, ModelCallParts, G
     @cached_property
     def usable_connections(self) -> UsableConnections:
         return UsableConnections(repository=ConnectionRepository(self.registry_table))
+
+    @cached_property
+    def server_keys(self) -> ServerKeys:
+        repository = ConnectionRepository(self.registry_table)
+        return BearerKeys(repository=repository, keys=self.provider_keys).of
 
     @cached_property
     def held_places(self) -> HeldPlaces:

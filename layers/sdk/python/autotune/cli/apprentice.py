@@ -118,6 +118,7 @@ def show(
 
 command(app)(apprentice_runs.run)
 command(app)(apprentice_runs.runs)
+command(app)(apprentice_runs.delete_content)
 command(app)(apprentice_trainings.train)
 command(app)(apprentice_trainings.trainings)
 command(app)(apprentice_certificates.certificate)

@@ -43,6 +43,7 @@ class KeyPlan:
                 name=self.source.connection_name,
                 provider=self.source.ledgers_provider,
                 api_key=self.key,
+                base_url=self.source.base_url,
             )
             return made.id
         if self.key is not None:
@@ -82,6 +83,7 @@ def _plan(source: KeySource, key: str, kept: Mapping[str, LlmConnection]) -> Key
             one
             for one in kept.values()
             if (one.name, one.provider) == (source.connection_name, source.ledgers_provider)
+            and _is_at(one, source)
         ),
         None,
     )
@@ -90,12 +92,18 @@ def _plan(source: KeySource, key: str, kept: Mapping[str, LlmConnection]) -> Key
     return KeyPlan(source=source, connection=found, key=None if is_known else key)
 
 
+def _is_at(connection: LlmConnection, source: KeySource) -> bool:
+    """Return whether a connection's key may go where a file has it sent; of paid models it may."""
+    return source.base_url is None or connection.base_url.rstrip("/") == source.base_url.rstrip("/")
+
+
 def _problem_of(source: KeySource, connection: LlmConnection | None) -> str | None:
     if connection is None:
         return f"no connection {source.connection} in use: `autotune llm connections` shows them"
     if connection.provider != source.ledgers_provider:
+        said = "backend" if source.base_url is not None else "provider"
         return (
-            f"is a connection to {connection.provider}, and provider is {source.provider}, which "
+            f"is a connection to {connection.provider}, and {said} is {source.provider}, which "
             f"needs one to {source.ledgers_provider}"
         )
     return None

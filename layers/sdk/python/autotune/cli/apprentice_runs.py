@@ -13,16 +13,21 @@ from autotune.client import APIError
 from autotune.protocol.apprentice_runs import ApprenticeRun, ApprenticeRunState
 from autotune.protocol.limits import MAX_APPRENTICE_WAIT_SECONDS
 
+Day = datetime | None
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the task.")]
 
 _RUNS: Columns[ApprenticeRun] = {
     "ID": lambda one: one.id,
-    "CREATED": lambda one: f"{one.created_at:%H:%M:%S}",
+    "CREATED": lambda one: f"{one.created_at:%Y-%m-%d %H:%M:%S}",
     "STATE": lambda one: one.state,
     "PHASE": lambda one: one.routing and one.routing.phase,
     "ANSWERED BY": lambda one: one.routing and one.routing.answers,
     "WHY NOT": lambda one: one.error and one.error.code,
 }
+
+
+def _option(help_: str, *names: str) -> Any:
+    return typer.Option(*names, formats=["%Y-%m-%d"], help=help_)
 
 
 def run(
@@ -68,21 +73,39 @@ def runs(
     invocation: Invocation,
     name: Annotated[str, typer.Argument(metavar="NAME|ID", help="A task, or one of its runs.")],
     *,
-    day: Annotated[
-        datetime | None,
-        typer.Option(formats=["%Y-%m-%d"], help="Of this day in UTC; else of today."),
-    ] = None,
+    day: Annotated[Day, _option("Of this day in UTC; else of today.")] = None,
+    first: Annotated[Day, _option("From this day on, at most 92 in all.", "--from")] = None,
+    last: Annotated[Day, _option("To this day, included; else to today.", "--to")] = None,
     state: Annotated[ApprenticeRunState | None, typer.Option(help="Only those.")] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="At most so many.")] = None,
 ) -> None:
-    """List a task's runs of a day, newest first, or show one with its answer."""
+    """List a task's runs of some days, newest first, or show one with its answer."""
     client = invocation.client
     if name.startswith("apr_"):
         invocation.show(client.apprentice.get_run(name))
         return
-    wanted: date | None = None if day is None else day.date()
-    found = client.apprentice.runs(name, day=wanted, state=state, page_size=page_size(limit))
+    found = client.apprentice.runs(
+        name,
+        day=_date(day),
+        first=_date(first),
+        last=_date(last),
+        state=state,
+        page_size=page_size(limit),
+    )
     invocation.show_all(found, _RUNS, limit)
+
+
+def delete_content(
+    invocation: Invocation,
+    run_id: Annotated[str, typer.Argument(metavar="ID", help="A run that has ended.")],
+) -> None:
+    """Delete what a run was asked and answered, and its example; what it cost stays."""
+    invocation.client.apprentice.delete_run_content(run_id)
+    invocation.show_deleted(run_id)
+
+
+def _date(day: Day) -> date | None:
+    return None if day is None else day.date()
 
 
 def _read(given: str) -> dict[str, Any]:

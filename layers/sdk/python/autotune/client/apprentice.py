@@ -8,6 +8,7 @@ from autotune.client.apprentice_reports import (
     send_apprentice_report,
 )
 from autotune.client.apprentice_runs import (
+    delete_apprentice_run_content,
     get_apprentice_run,
     list_apprentice_runs,
     run_apprentice,
@@ -23,6 +24,7 @@ class ApprenticeMethods:
     run = Method(run_apprentice)
     get_run = Method(get_apprentice_run)
     runs = ListMethod(list_apprentice_runs)
+    delete_run_content = Method(delete_apprentice_run_content)
     trainings = InnerPart(ApprenticeTrainings, AsyncApprenticeTrainings)
     versions = InnerPart(ApprenticeVersions, AsyncApprenticeVersions)
     examples = InnerPart(ApprenticeExamples, AsyncApprenticeExamples)

@@ -5,7 +5,7 @@ from datetime import date
 from typing import Any, Unpack
 
 from autotune.client.arguments import request_of
-from autotune.client.calls import Call, CallOptions, Listing, call, listing, returning
+from autotune.client.calls import Call, CallOptions, Listing, call, listing, nothing, returning
 from autotune.protocol import apprentice_runs as wire
 from autotune.protocol.ids import new_id
 from autotune.protocol.limits import MAX_APPRENTICE_WAIT_SECONDS
@@ -63,25 +63,48 @@ def get_apprentice_run(run_id: str, **options: Unpack[CallOptions]) -> Call[wire
     return call("GET", "apprentice", "runs", run_id, read=_run, **options)
 
 
+def delete_apprentice_run_content(run_id: str, **options: Unpack[CallOptions]) -> Call[None]:
+    """Delete what a run was asked and answered, its example and its requests' texts.
+
+    What it cost and how far answers agreed stays. Deleting again changes nothing.
+
+    Raises:
+        NotFoundError: there is none in this organisation.
+        ConflictError: it has not ended, or a model is asked still.
+    """
+    return call("DELETE", "apprentice", "runs", run_id, "content", read=nothing, **options)
+
+
 def list_apprentice_runs(
     name: str,
     *,
     day: date | None = None,
+    first: date | None = None,
+    last: date | None = None,
     state: wire.ApprenticeRunState | None = None,
     page_size: int | None = None,
     **options: Unpack[CallOptions],
 ) -> Listing[wire.ApprenticeRun]:
-    """Walk through a task's runs of a day, newest first, without inputs and answers.
+    """Walk through a task's runs of some days, newest first, without inputs and answers.
 
     Args:
         name: of the task.
-        day: in UTC; today without it.
+        day: the only one, in UTC; today without any.
+        first: the first of several; ``last`` alone without it.
+        last: the last of several, included; today without it. At most 92 days in all.
         state: only those in it.
         page_size: runs looked at at a time, 1 to 200.
 
     Raises:
         NotFoundError: there is no such task in this organisation.
+        InvalidRequestError: days are in no order, too many, or given in both ways.
     """
+    query = {
+        "day": None if day is None else day.isoformat(),
+        "from": None if first is None else first.isoformat(),
+        "to": None if last is None else last.isoformat(),
+        "state": state,
+    }
     return listing(
         "apprentice",
         "tasks",
@@ -89,6 +112,6 @@ def list_apprentice_runs(
         "runs",
         read=_runs,
         page_size=page_size,
-        query={"day": None if day is None else day.isoformat(), "state": state},
+        query=query,
         **options,
     )

@@ -82,11 +82,17 @@ class RemoteModels(RequestModel):
         return self
 
 
+def _is_none(value: object) -> bool:
+    return value is None
+
+
 class LocalModel(RequestModel):
     """Where the small model runs.
 
     Attributes:
         url: where vLLM, Ollama or llama.cpp listens; the others have none.
+        connection_id: whose key is sent to ``url`` as a bearer token; None where it asks for none.
+            The connection's ``baseUrl`` has the scheme, host and port of ``url``.
         hosting: how SageMaker hosts it; the others are not hosted there.
         timeout_ms: how long its answer is waited for before the paid model is asked.
         idle_minutes: after so many without a call its hosting is scaled to zero.
@@ -96,6 +102,7 @@ class LocalModel(RequestModel):
 
     backend: ServingBackend
     url: Annotated[str, StringConstraints(min_length=1, max_length=2_000)] | None = None
+    connection_id: Annotated[ConnectionId | None, Field(exclude_if=_is_none)] = None
     hosting: Hosting | None = None
     timeout_ms: Annotated[int, Field(ge=50, le=20_000, strict=True)] = 2_000
     idle_minutes: Annotated[int, Field(ge=1, le=1_440, strict=True)] = 30
@@ -105,6 +112,8 @@ class LocalModel(RequestModel):
     def _what_the_backend_needs(self) -> Self:
         if (self.url is not None) != (self.backend in _AT_A_URL):
             raise ValueError(f"url: needed by {', '.join(sorted(_AT_A_URL))}, and by no other")
+        if self.connection_id is not None and self.url is None:
+            raise ValueError(f"connectionId: for {', '.join(sorted(_AT_A_URL))} alone")
         if (self.hosting is not None) != (self.backend == "sagemaker"):
             raise ValueError("hosting: needed by sagemaker, and by no other")
         if self.gate not in GATES_OF[self.backend]:

@@ -107,8 +107,10 @@ class ApprenticeRun(ResponseModel):
 
     Attributes:
         configuration_version: of the task, by which it goes.
-        input: what was asked; left out of lists.
+        input: what was asked; left out of lists, and once it is deleted.
         output: the answer, of the task's ``outputSchema``; None without one, and in lists.
+        content_deleted_at: when ``DELETE …/content`` deleted what was asked and answered; left out
+            of lists.
         error: why it was refused, or failed.
         routing: which way it went.
     """
@@ -124,6 +126,7 @@ class ApprenticeRun(ResponseModel):
     routing: ApprenticeRouting | None = None
     created_at: Timestamp
     ended_at: Timestamp | None = None
+    content_deleted_at: Timestamp | None = None
 
 
 class ApprenticeRunResponse(ResponseModel):

@@ -520,6 +520,9 @@ MAX_DATA_SET_EXAMPLES = 100_000
 MAX_APPRENTICE_WAIT_SECONDS = 25
 """Longest ``?wait=`` for a run: below the 30 s after which API Gateway answers 503 by itself."""
 
+MAX_APPRENTICE_RUN_DAYS = 92
+"""Most days of one list of a task's runs."""
+
 APPRENTICE_RUN_SECONDS = 900
 """After so long a run that was not answered has failed."""
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
 from autotune.protocol.apprentice_definition import definition_hash
-from autotune.protocol.apprentice_models import RemoteModel
+from autotune.protocol.apprentice_models import LocalModel, RemoteModel
 from autotune.protocol.apprentice_tasks import (
     TASK_NAME,
     ApprenticeBudgets,
@@ -29,6 +29,7 @@ from autotune_platform.budgets.task_money import TaskMoney, TaskSpend
 from autotune_platform.checks.faults import CompletionFaultError
 from autotune_platform.checks.schemas import check_schema
 from autotune_platform.graders.directory import GraderDirectory
+from autotune_platform.ledger.bearer_keys import misplaced
 from autotune_platform.ledger.prices import Prices
 from autotune_platform.ledger.usable_connections import UsableConnections
 from autotune_platform.outbound.addresses import check_url
@@ -261,6 +262,7 @@ class TaskConfigurations:
             self._require_priced(caller, model, f"remote.additional[{place}]")
         if request.local.url is not None:
             check_url(request.local.url, field="local.url", admit_private=self.admit_private)
+            self._require_key(caller, request.local)
         if isinstance(request.evaluator, CustomEvaluator):
             self._require_grader(caller, request.evaluator.grader_id)
         if isinstance(request.evaluator, SemanticSimilarity):
@@ -270,6 +272,18 @@ class TaskConfigurations:
                 detail="semantic_similarity needs an embedding model, and none is installed here; "
                 "a custom evaluator may compute it",
             )
+
+    def _require_key(self, caller: Caller, local: LocalModel) -> None:
+        """Require that the key of a server of the small model may be sent to it."""
+        if local.connection_id is None or local.url is None:
+            return
+        field = "local.connectionId"
+        connection = self.connections.require(
+            caller.organization_id, local.connection_id, field=field
+        )
+        expected = misplaced(connection, local.url)
+        if expected is not None:
+            raise InvalidRequestError.of_field(field, expected)
 
     def _require_priced(self, caller: Caller, model: RemoteModel, field: str) -> None:
         connection = self.connections.require(

@@ -2,7 +2,7 @@
 
 Evidence that is of other rules than the task's present ones goes on by those, until it is folded
 anew (``refolding``): it stays what its pairs say, and pairs keep their order. By the present rules
-it says nothing, so nobody is told of anything that follows from it, and no version answers by it.
+it says nothing, so nothing that follows from it is published, and no version answers by it.
 """
 
 from autotune_platform.apprentice.evidence import Evidence, Rules, UnusableEvidenceError
@@ -111,7 +111,7 @@ class EvidenceCache:
         return [self.repository.evidence(after, revision=before.revision), *writes], after
 
     def is_news(self, known: KnownTask, before: StoredEvidence, evidence: Evidence | None) -> bool:
-        """Return whether evidence of the present rules has something to be told of."""
+        """Return whether evidence of the present rules has something to be published."""
         if evidence is None:
             return False
         version = known.versions[before.version]
@@ -128,13 +128,13 @@ class EvidenceCache:
             known.rules(number),
             known.window,
         )
-        # Nobody is told of an alarm that was none when it happened; an emergency still holds.
+        # An alarm that was none when it happened is not published; an emergency still holds.
         is_told = before.told_emergency
         advance.raised = [one for one in advance.raised if one.kind != "alarm" and not is_told]
         return advance
 
 
 def _promotion(version: ModelVersion, before: StoredEvidence, evidence: Evidence) -> int | None:
-    """Return the promotion that is told of once evidence is written, or was told of before."""
+    """Return the promotion that is published with the evidence, or was before."""
     serves = with_evidence(version, evidence).stage is Stage.SERVES
     return version.canary_at if serves else before.told_promotion

@@ -173,7 +173,7 @@ class Refolding:
 
 
 def _tell_of_news(advance: Advance, before: StoredEvidence, *, known_through: int) -> None:
-    """Leave alarms out that were none when they happened, and what was told of before.
+    """Leave alarms out that were none when they happened, and what was published before.
 
     Args:
         known_through: the last pair that was folded by other rules.

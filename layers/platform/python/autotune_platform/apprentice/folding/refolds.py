@@ -30,12 +30,12 @@ class Refold(FrozenModel):
 
     Attributes:
         revision: how often it was written.
-        known_through: the last pair when it was opened: of alarms until then nobody is told, as
+        known_through: the last pair when it was opened: alarms until then are not published, as
             they were none when those pairs came.
         sequence: the last pair that was folded.
         state: the evidence so far, with its rules, as JSON; empty before the first step.
         scores: how often each score came since the last alarm, as JSON.
-        raised: what is to be told of once all pairs are folded, as JSON.
+        raised: what is to be published once all pairs are folded, as JSON.
     """
 
     organization_id: str
@@ -60,7 +60,7 @@ class Refold(FrozenModel):
         return Advance(rules, window, evidence, scores=scores_of(self.scores), raised=raised)
 
     def after(self, advance: Advance) -> "Refold":
-        """Return it as it stands after some pairs more; no more is kept than is told of."""
+        """Return it as it stands after some pairs more; no more is kept than is published."""
         raised = [
             [one.kind, one.pair.sequence, one.pair.score, one.pair.is_drawn, one.pair.at]
             for one in self.told(advance)
@@ -76,7 +76,7 @@ class Refold(FrozenModel):
         )
 
     def told(self, advance: Advance) -> Sequence[Raised]:
-        """Return what is to be told of: an emergency, and the last alarm of pairs that are new."""
+        """Return what is to be published: an emergency, and the last alarm of new pairs."""
         alarms = [
             one
             for one in advance.raised

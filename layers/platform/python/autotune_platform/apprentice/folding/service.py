@@ -102,7 +102,6 @@ class RunFolding:
             due = [run for run in runs if _is_news(run, entries.get(run.id, {}))]
             if not due or self._is_counted(known, due, entries, examples):
                 return
-            self.tasks.forget_versions(task_id)  # one may have been promoted, or retired
         raise UnavailableError("others count runs of the same task", retry_after_seconds=1)
 
     def _is_counted(

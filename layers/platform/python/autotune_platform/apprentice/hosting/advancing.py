@@ -136,7 +136,7 @@ class HostingAdvancing:
         if base is not None and base.state == "ready":
             return True
         if base is not None and base.state == "asleep":
-            self.repository.want(base.task_id, base.name, now)
+            self.repository.want(base.task_id, base.name, now, idle_minutes=hosting.idle_minutes)
         self._stay(hosting, now)
         return False
 

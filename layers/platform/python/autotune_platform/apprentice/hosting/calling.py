@@ -5,7 +5,6 @@ later one, and a process tries once a minute. Serverless endpoints need none.
 """
 
 import threading
-from datetime import datetime
 
 from aws_lambda_powertools import Logger
 from cachetools import TTLCache
@@ -38,7 +37,7 @@ class HostingCalls:
         self._noted: TTLCache[tuple[str, bool], bool] = TTLCache(_MOST_BASES, _A_MINUTE)
         self._lock = threading.Lock()
 
-    def note(self, served: ServedModel, *, is_awake: bool) -> None:
+    def note(self, served: ServedModel, *, idle_minutes: int, is_awake: bool) -> None:
         """Note a call of a component; see ``contract.CallNotes``.
 
         A note that the table does not take is left out: the next minute has another.
@@ -50,13 +49,8 @@ class HostingCalls:
             if key in self._noted:
                 return
             self._noted[key] = True
+        note = self.repository.note_call if is_awake else self.repository.want
         try:
-            self._write(served.task_id, served.endpoint, self.clock.now(), is_awake=is_awake)
+            note(served.task_id, served.endpoint, self.clock.now(), idle_minutes=idle_minutes)
         except REFUSALS as error:
             logger.warning("call not noted", hosting=served.endpoint, why=type(error).__name__)
-
-    def _write(self, task_id: str, base: str, at: datetime, *, is_awake: bool) -> None:
-        if is_awake:
-            self.repository.note_call(task_id, base, at)
-        else:
-            self.repository.want(task_id, base, at)

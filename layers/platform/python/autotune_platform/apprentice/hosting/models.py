@@ -67,7 +67,8 @@ class Hosting(FrozenModel):
         instance_type: of a base.
         rank: highest rank of a base's adapters.
         memory_mb: of a serverless one.
-        idle_minutes: a base without a call for so long is scaled to zero.
+        idle_minutes: a base without a call for so long is scaled to zero; as the task had it when
+            somebody last asked.
         copies: how many a base is to have.
         created: which parts were created; one that is gone since was taken down by somebody, and is
             not created again.

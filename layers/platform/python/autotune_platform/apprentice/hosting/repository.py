@@ -66,13 +66,19 @@ class HostingRepository:
         )
         return changed is not None
 
-    def note_call(self, task_id: str, name: str, at: datetime) -> bool:
+    def note_call(self, task_id: str, name: str, at: datetime, *, idle_minutes: int) -> bool:
         """Note that a hosting was asked; of each minute the first note is written."""
-        return self._note(task_id, name, {"called_at": _minute(at)}, rising="called_at")
+        noted = {"called_at": _minute(at), "idle_minutes": idle_minutes}
+        return self._note(task_id, name, noted, rising="called_at")
 
-    def want(self, task_id: str, name: str, at: datetime) -> bool:
+    def want(self, task_id: str, name: str, at: datetime, *, idle_minutes: int) -> bool:
         """Note that a hosting did not answer, and have the sweeper look at it; once a minute."""
-        noted = {"wanted_at": _minute(at), "called_at": _minute(at), "due_at": moment(at)}
+        noted = {
+            "wanted_at": _minute(at),
+            "called_at": _minute(at),
+            "idle_minutes": idle_minutes,
+            "due_at": moment(at),
+        }
         return self._note(task_id, name, noted, rising="wanted_at")
 
     def due(self, before: datetime, *, limit: int) -> Iterator[Hosting]:

@@ -89,6 +89,7 @@ class ServerClient:
     """Asks a version that vLLM, llama.cpp or Ollama serves.
 
     Attributes:
+        connection_id: whose key it is asked with; None without one.
         idle_minutes: after so many without a call Ollama may unload it; the others keep it.
     """
 
@@ -98,22 +99,21 @@ class ServerClient:
     url: str
     served: ServedModel
     idle_minutes: int
+    connection_id: str | None = None
 
     def ask(self, question: LocalQuestion, *, timeout_ms: int) -> LocalAnswer | Unavailable:
         """Ask, once, after the server listed what was registered."""
         return within(timeout_ms, self.served, lambda: self._said(question))
 
     def _said(self, question: LocalQuestion) -> Said:
-        model = self.served.model
-        if self.digests.of(self.servers, self.backend, self.url, model) != self.served.digest:
+        model, servers = self.served.model, self.servers.with_key(self.connection_id, self.url)
+        if self.digests.of(servers, self.backend, self.url, model) != self.served.digest:
             raise another_version()
         base = api_of(self.url)
         if self.backend == "ollama":
-            return ask_ollama(
-                self.servers, base, question, model=model, idle_minutes=self.idle_minutes
-            )
+            return ask_ollama(servers, base, question, model=model, idle_minutes=self.idle_minutes)
         request = chat_request(question, model=model)
-        return read_chat_answer(self.servers.ask(f"{base}/v1/chat/completions", request))
+        return read_chat_answer(servers.ask(f"{base}/v1/chat/completions", request))
 
 
 @part
@@ -123,17 +123,19 @@ class SageMakerClient:
     Attributes:
         invoke: asks an endpoint; see ``sagemaker.EndpointInvocations``.
         notes: learns of each call.
+        idle_minutes: after so many without one the version may sleep.
     """
 
     invoke: Callable[[ServedModel, Mapping[str, Any]], Any]
     served: ServedModel
     notes: CallNotes
+    idle_minutes: int
 
     def ask(self, question: LocalQuestion, *, timeout_ms: int) -> LocalAnswer | Unavailable:
         """Ask, once. The answer names the version, which has a new name each time."""
         answer = within(timeout_ms, self.served, lambda: self._said(question))
         sleeps = isinstance(answer, Unavailable) and answer.reason in _ASLEEP
-        self.notes.note(self.served, is_awake=not sleeps)
+        self.notes.note(self.served, idle_minutes=self.idle_minutes, is_awake=not sleeps)
         return answer
 
     def _said(self, question: LocalQuestion) -> Said:

@@ -48,7 +48,13 @@ class BackendClients:
                 url=local["url"],
                 served=served,
                 idle_minutes=local["idleMinutes"],
+                connection_id=local.get("connectionId"),
             )
         if backend == "sagemaker":
-            return SageMakerClient(invoke=self.endpoints(), served=served, notes=self.notes)
+            return SageMakerClient(
+                invoke=self.endpoints(),
+                served=served,
+                notes=self.notes,
+                idle_minutes=local["idleMinutes"],
+            )
         return LinearClient(invoke=self.students(), served=served)

@@ -110,10 +110,11 @@ class ServedModel:
 class CallNotes(Protocol):
     """Notes that versions are asked: what nobody asks sleeps, and what sleeps is to wake."""
 
-    def note(self, served: ServedModel, *, is_awake: bool) -> None:
+    def note(self, served: ServedModel, *, idle_minutes: int, is_awake: bool) -> None:
         """Note a call.
 
         Args:
+            idle_minutes: after so many without one it may sleep, as the task has it now.
             is_awake: whether the version answered, whatever it said.
         """
         ...

@@ -1,7 +1,7 @@
 """Requests to servers of small models: sent once, for a bounded time, and read up to a limit."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import httpcore
@@ -40,11 +40,46 @@ class NoAnswerError(Exception):
         self.detail = detail
 
 
+ServerKeys = Callable[[str, str], str | None]
+"""Returns the key of a connection, by its id, for an address; None where there is none for it."""
+
+
+def no_key(_connection_id: str, _url: str) -> None:
+    """Return no key, where none can be decrypted."""
+
+
 class ModelServers:
     """Sends requests; ``time_limit`` around them says for how long."""
 
-    def __init__(self, connections: httpcore.ConnectionPool) -> None:
+    def __init__(
+        self,
+        connections: httpcore.ConnectionPool,
+        *,
+        keys: ServerKeys = no_key,
+        bearer: str | None = None,
+    ) -> None:
+        """Send with a key, or with none.
+
+        Args:
+            keys: says with which key of a connection an address may be asked.
+            bearer: the key.
+        """
         self._connections = connections
+        self._keys = keys
+        self._bearer = bearer
+
+    def with_key(self, connection_id: str | None, url: str) -> "ModelServers":
+        """Return what asks an address with a connection's key; without one, as it is.
+
+        Raises:
+            NoAnswerError: the connection has no key for that address.
+        """
+        if connection_id is None:
+            return self
+        key = self._keys(connection_id, url)
+        if key is None:
+            raise NoAnswerError(Reason.REFUSED, "the connection of local has no key for local.url")
+        return ModelServers(self._connections, bearer=key)
 
     def ask(
         self,
@@ -83,6 +118,8 @@ class ModelServers:
             "Accept-Encoding": "identity",
             "User-Agent": "autotune",
         }
+        if self._bearer is not None:
+            sent["Authorization"] = f"Bearer {self._bearer}"
         answer = bytearray()
         try:
             with self._connections.stream(

@@ -38,8 +38,10 @@ PURPOSE: Final = "apprentice_additional"
 def models_for(run: Run, document: Mapping[str, Any]) -> Mapping[int, Mapping[str, Any]]:
     """Return the models that a run is still to be put to, by place.
 
-    There are none where chance made no pair of it.
+    There are none where chance made no pair of it, or its texts are deleted.
     """
+    if run.erased_at is not None:
+        return {}
     if run.remote is not Remote.ANSWERED or not any(pair.is_drawn for pair in run.pairs):
         return {}
     asked = enumerate(document["remote"]["additional"])

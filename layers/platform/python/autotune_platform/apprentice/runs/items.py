@@ -12,6 +12,7 @@ from autotune_platform.apprentice.runs.models import Run
 from autotune_platform.storage.table import Item
 
 RUN = "run"
+TEXTS = ("input", "local_output", "shadow_output")
 _INPUT = "input"
 _ADDITIONAL = "additional"
 ADDITIONAL_COST = "additional_cost_nano_usd"
@@ -51,7 +52,7 @@ def input_of(item: Mapping[str, Any]) -> Mapping[str, Any]:
 def run_from(item: Mapping[str, Any]) -> Run:
     """Return the run that an item stores, also one from the table's stream."""
     attributes = {name: item[name] for name in Run.model_fields if name in item}
-    attributes[_INPUT] = input_of(item)
+    attributes[_INPUT] = input_of(item) if _INPUT in item else {}
     attributes[_ADDITIONAL] = {
         name.partition("#")[2]: row_id
         for name, row_id in item.items()

@@ -92,6 +92,7 @@ class Run(FrozenModel):
         additional: rows of additional models that were asked, by the place of the model.
         additional_cost_nano_usd: what these cost; it is no part of ``cost_nano_usd``.
         cost_nano_usd: of all attempts that have ended.
+        erased_at: when its texts were deleted: ``input`` is empty since then.
         deadline_at: when whoever works on it has given up.
         ended_at: when it stopped being ``pending``.
     """
@@ -138,6 +139,7 @@ class Run(FrozenModel):
     created_at: datetime
     ended_at: datetime | None = None
     deadline_at: datetime
+    erased_at: datetime | None = None
 
     @property
     def has_ended(self) -> bool:

@@ -34,7 +34,7 @@ def run_on_wire(run: Run, output: Mapping[str, Any] | None = None) -> wire.Appre
     """Return a run with what was asked and answered."""
     whole = {
         "error": _error(run),
-        "input": dict(run.input),
+        "input": None if run.erased_at is not None else dict(run.input),
         "output": None if output is None else dict(output),
     }
     return summary_on_wire(run).model_copy(update=whole)
@@ -52,6 +52,7 @@ def summary_on_wire(run: Run) -> wire.ApprenticeRun:
         routing=_routing(run),
         created_at=run.created_at,
         ended_at=run.ended_at,
+        content_deleted_at=run.erased_at,
     )
 
 
@@ -89,7 +90,7 @@ def _error(run: Run, *, is_quoted: bool = True) -> wire.ApprenticeRunError | Non
             message = f"{message}; one call may cost more than a whole period's limit"
     if run.refusal is Refusal.REMOTE_UNAVAILABLE and fault is not None:
         message = f"{message}: {fault.code}"
-        if is_quoted:
+        if is_quoted and fault.message:
             message = f"{message}: {fault.message}"
     return wire.ApprenticeRunError(code=run.refusal.value, message=message)
 

@@ -197,7 +197,8 @@ class ModelVersions:
             )
         try:
             with time_limit(_LOOK_SECONDS):
-                return look(self.servers, backend, local["url"], model)
+                servers = self.servers.with_key(local.get("connectionId"), local["url"])
+                return look(servers, backend, local["url"], model)
         except NoAnswerError as error:
             detail = f"the server at local.url cannot be asked: {error.detail}"
             if error.reason in {Reason.NO_MODEL, Reason.NOT_READY, Reason.REFUSED}:

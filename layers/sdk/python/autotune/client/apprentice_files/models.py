@@ -20,22 +20,25 @@ LEDGERS_NAMES: Mapping[str, LlmProvider] = {
 
 @dataclass(frozen=True)
 class KeySource:
-    """Where the key of a paid model is.
+    """Where the key of a paid model is, or of a server of a small one.
 
     Attributes:
         provider: as the file names it.
         connection: the id of the connection that has the key; None where a variable has it.
         api_key_env: the environment variable that has the key.
+        base_url: where a server of a small model listens, whose backend is the provider here; None
+            of a paid model.
     """
 
     provider: str
     connection: str | None = None
     api_key_env: str | None = None
+    base_url: str | None = None
 
     @property
     def ledgers_provider(self) -> LlmProvider:
         """The provider as connections name it."""
-        return LEDGERS_NAMES[self.provider]
+        return LEDGERS_NAMES[self.provider] if self.base_url is None else "simulated"
 
     @property
     def connection_name(self) -> str:
@@ -47,12 +50,13 @@ class KeySource:
         """What stands in a configuration until the connection of the variable is known."""
         if self.connection is not None:
             return self.connection
-        return derived_id("llc", self.provider, str(self.api_key_env))
+        at = () if self.base_url is None else (self.base_url,)
+        return derived_id("llc", self.provider, str(self.api_key_env), *at)
 
 
 @dataclass(frozen=True)
 class AskedModel:
-    """A paid model of a task.
+    """A paid model of a task, or the server of its small one.
 
     Attributes:
         path: where the file says it.
@@ -69,11 +73,13 @@ class FileTask:
     Attributes:
         configuration: all of it, with placeholders in place of connections that are not known.
         asked: its paid models, the primary one first.
+        local: the server of its small model, where that demands a key.
     """
 
     name: str
     configuration: PutApprenticeTaskRequest
     asked: Sequence[AskedModel]
+    local: AskedModel | None = None
 
     def with_connections(self, ids: Mapping[KeySource, str]) -> PutApprenticeTaskRequest:
         """Return the configuration with the connections that have the keys.
@@ -91,7 +97,12 @@ class FileTask:
         if "additional" not in models.model_fields_set:
             del given["additional"]
         remote = type(models).model_validate(given)
-        return self.configuration.model_copy(update={"remote": remote})
+        local = self.configuration.local
+        if self.local is not None:
+            source = self.local.source
+            found = {"connection_id": ids.get(source, source.placeholder)}
+            local = local.model_copy(update=found)
+        return self.configuration.model_copy(update={"remote": remote, "local": local})
 
 
 @dataclass(frozen=True)
@@ -111,9 +122,11 @@ class ApprenticeFile:
     origins: Mapping[str, Mapping[str, Path]]
 
     def asked(self) -> Iterator[AskedModel]:
-        """Yield the paid models of all tasks."""
+        """Yield the paid models of all tasks, and servers of small ones that demand a key."""
         for task in self.tasks.values():
             yield from task.asked
+            if task.local is not None:
+                yield task.local
 
     def fault(self, path: Path, expected: str) -> ApprenticeFileFault:
         """Return a fault of what stands at a path of the file."""

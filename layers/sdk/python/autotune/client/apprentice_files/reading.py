@@ -18,7 +18,7 @@ from autotune.client.apprentice_files.models import (
     KeySource,
     place_of,
 )
-from autotune.client.apprentice_files.remote_models import read_remote
+from autotune.client.apprentice_files.remote_models import read_local, read_remote
 from autotune.client.apprentice_files.replaced import CUSTOM_GRADER, replaced_by
 from autotune.client.apprentice_files.wording import findings
 from autotune.client.apprentice_files.yaml_text import YamlText, read_yaml
@@ -140,9 +140,14 @@ class _Reading:
         values = {**{section: self._top[section] for section in origins}, **own}
         before = len(self._faults)
         sources: list[tuple[Path, KeySource]] = []
+        server: AskedModel | None = None
         if "remote" in values:
             place = place_of(origins, name, ("remote",))
             values["remote"], sources = read_remote(values["remote"], place, self._fault)
+        if "local" in values:
+            place = place_of(origins, name, ("local",))
+            values["local"], key = read_local(values["local"], place, self._fault)
+            server = None if key is None else AskedModel(place, key)
         if isinstance(values.get("budgets"), dict):
             place = place_of(origins, name, ("budgets",))
             values["budgets"] = self._amounts(values["budgets"], place)
@@ -156,7 +161,7 @@ class _Reading:
                 if dotted(place) not in known:
                     self._fault(place, expected)
             return None
-        return FileTask(name, request, [AskedModel(*one) for one in sources])
+        return FileTask(name, request, [AskedModel(*one) for one in sources], server)
 
     def _amounts(self, budgets: dict[str, Any], path: Path) -> dict[str, Any]:
         """Return budgets with amounts as texts, as they are written: no fraction is rounded."""
