@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
+from autotune_platform.apprentice.folding.tallies import BEGUN
 from autotune_platform.apprentice.routing import Local, Model
 from autotune_platform.apprentice.runs.models import Run
 from autotune_platform.apprentice.savings import Costs, savings
@@ -14,6 +15,8 @@ from benchmarks.apprentice.playing import Played
 from benchmarks.apprentice.rivals import Outcome
 from benchmarks.apprentice.streams import Query, Stream
 from benchmarks.apprentice.teacher import answer_of
+
+_ENDS = ("local", "remote", "refused", "failed")
 
 LAST = 5_000
 """Inputs at the end of a stream, when trainings have done what they can."""
@@ -63,6 +66,7 @@ def of_ours(played: Played, stream: Stream) -> dict[str, Any]:
         "remoteShare": fmean(asked),
         "remoteShareLast": fmean(asked[-LAST:]),
         "localAnswers": sum(local),
+        "counted": {name: played.known.counts[name] for name in (BEGUN, *_ENDS)},
         "escalated": sum(run.escalated for run in runs),
         "accuracy": fmean(right),
         "agreement": fmean(agreed) if agreed else None,
@@ -84,6 +88,9 @@ def failures(figures: Mapping[str, Any], *, promised: float) -> list[str]:
         promised: the agreement that answers of versions are to have.
     """
     found = money_failures(figures)
+    counted = figures["counted"]
+    if counted[BEGUN] != sum(counted[name] for name in _ENDS):
+        found.append("runs were counted that did not end, or twice")
     for one in figures["versions"]:
         if one["sureOf"] and one["bound"] > one["agreement"]:
             found.append(f"the bound of version {one['version']} is above its agreement")

@@ -94,7 +94,7 @@ class Known:
     """What runs add up to.
 
     Attributes:
-        tally: counts as those of a day, over all days.
+        counts: as those of a day, over all days.
         examples: of the definition, with what was asked and answered, in the order of their ids.
         versions: by number.
         evidence: of versions that have any, as it is stored.
@@ -103,7 +103,7 @@ class Known:
 
     def __init__(self, asked: Asked) -> None:
         self.asked = asked
-        self.tally: Counter[str] = Counter()
+        self.counts: Counter[str] = Counter()
         self.examples: dict[str, tuple[Example, Run]] = {}
         self.versions: dict[int, ModelVersion] = {}
         self.evidence: dict[int, StoredEvidence] = {}
@@ -114,7 +114,7 @@ class Known:
         """Count runs that have ended, and fold their pairs, as ``RunFolding`` does."""
         touched: set[int] = set()
         for run in runs:
-            self.tally += of_run(run, {})
+            self.counts += of_run(run, {})
             if is_new_example(run, {}):
                 example = example_of(run)
                 self.examples[example.id] = (example, run)

@@ -118,6 +118,7 @@ def test_what_must_not_be_is_found(seed):
         {"ledgerNanoUsd": figures["ledgerNanoUsd"] - 1},
         {"paidCalls": figures["paidCalls"] + 1},
         {"mostCommitted": 1.01},
+        {"counted": {**figures["counted"], "local": 0}},
         {"versions": [{**version, "bound": version["agreement"] + 0.001}]},
         {"agreement": 0.69},
     ):
