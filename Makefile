@@ -17,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo up down console logs status check test pytest test-integrations simulate chaos chaos-ledger bench cost memory fuzz browser screenshots \
+.PHONY: help install demo apprentice-demo up down console logs status check test pytest test-integrations simulate chaos chaos-ledger bench cost memory fuzz browser screenshots \
 	lint lint-templates format check-asl asl-validator synth openapi deploy lock clean
 
 help: ## list what can be done
@@ -58,6 +58,9 @@ node_modules/.installed: package-lock.json
 
 demo: install ## score real completions end to end, and stop everything again
 	@$(BIN)/python -m local.demo
+
+apprentice-demo: install ## have an apprentice and what others do answer the same stream, and compare cost and accuracy (SEEDS=5; AUTOTUNE_DATA_INTENTS names CLINC150's folder)
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.apprentice $(if $(SEEDS),--seeds $(SEEDS))
 
 up: install ## start the local stack and keep it running
 	@$(BIN)/python -m local up

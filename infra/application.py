@@ -52,6 +52,7 @@ def build_app(*, context: Mapping[str, Any] | None = None, outdir: Path | None =
         model_functions=app.node.try_get_context("model-functions"),
         chat_functions=app.node.try_get_context("chat-functions"),
         waiting_runs=app.node.try_get_context("waiting-runs"),
+        training_prices=app.node.try_get_context("training-prices"),
         images={name: app.node.try_get_context(name) for name in IMAGES},
         oidc={name: app.node.try_get_context(name) for name in NAMES},
     )

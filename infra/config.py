@@ -9,6 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from infra.oidc import OidcConfig
+from infra.training_prices import training_prices as known_prices
 
 REPOSITORY_ROOT = Path(__file__).resolve().parent.parent
 LAMBDA_PYTHON = "3.13"
@@ -40,8 +41,12 @@ WAITING_FUNCTIONS_ON_ONE_MACHINE = 16
 
 # AWS's own, of its images for deep learning.
 IMAGES_ACCOUNT = "763104351884"
-# Containers that versions are hosted in at SageMaker, by the context value that names another one.
+# Containers that models are trained and hosted in at SageMaker, by the context value that names
+# another one.
 IMAGES = {
+    "training-image": (
+        "huggingface-pytorch-training:2.5.1-transformers4.49.0-gpu-py311-cu124-ubuntu22.04"
+    ),
     "serverless-image": (
         "huggingface-pytorch-inference:2.6.0-transformers4.49.0-cpu-py312-ubuntu22.04"
     ),
@@ -119,6 +124,7 @@ class DeploymentConfig:
         images: Containers of SageMaker by the context value that names them, where that is
             another one than by itself.
         oidc: Where people sign in to the console; None where only keys open it.
+        training_prices: US dollars an hour by type of instance, for trainings in SageMaker.
     """
 
     target: Target
@@ -136,6 +142,7 @@ class DeploymentConfig:
     waiting_runs: int | None = WAITING_RUNS
     images: Mapping[str, str] = field(default_factory=dict)
     oidc: OidcConfig | None = None
+    training_prices: Mapping[str, str] = field(default_factory=dict)
 
     def image(self, name: str) -> str:
         """URI of a container of SageMaker, such as ``serverless-image``."""
@@ -210,6 +217,7 @@ class DeploymentConfig:
         waiting_runs: object = None,
         images: Mapping[str, object] | None = None,
         oidc: Mapping[str, object] | None = None,
+        training_prices: object = None,
     ) -> "DeploymentConfig":
         """Reads the deployment from CDK context and the process environment.
 
@@ -230,12 +238,14 @@ class DeploymentConfig:
                 ``none`` where no functions are reserved for grading.
             images: Context values that name containers of SageMaker; None for its own.
             oidc: Context values of OpenID Connect, by their names in ``infra.oidc``.
+            training_prices: Context value ``training-prices``; see ``infra.training_prices``.
             environment: Environment variables; the CDK CLI sets ``CDK_DEFAULT_REGION``.
 
         Raises:
             UnknownTargetError: If target is not one of ``aws`` and ``local``.
             InvalidFunctionsError: If a number of functions is something else.
             InvalidOidcError: If a value of OpenID Connect is missing or something else.
+            InvalidPricesError: If prices of instances are something else.
         """
         try:
             parsed = Target.AWS if target is None else Target(str(target))
@@ -286,6 +296,7 @@ class DeploymentConfig:
             ),
             images={name: str(uri) for name, uri in (images or {}).items() if uri is not None},
             oidc=OidcConfig.create(oidc or {}, admits_loopback=parsed is Target.LOCAL),
+            training_prices=known_prices(training_prices, region=region),
         )
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from autotune_platform.apprentice.training.progress import Under
 from autotune_platform.runtime.environment import TrainingEnvironment
+from autotune_platform.runtime.training_jobs import SageMakerJobs
 from autotune_platform.wiring.apprentice_training import TrainingParts
 
 
@@ -15,7 +16,13 @@ def parts() -> TrainingParts:
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> None:  # noqa: ARG001 - Lambda's signature
-    """End the training as ``failed``, unless it has ended or was redriven."""
+    """End the training as ``failed``, unless it has ended or was redriven; its job is stopped.
+
+    What is set aside for that stays so: nobody looks at what it cost.
+    """
     under = Under.of(event)
+    job = parts().training_progress.job_of(under)
+    if job is not None:
+        SageMakerJobs().stop(job)
     parts().training_progress.give_up(under)
     parts().training_endings.is_over(under)

@@ -15,6 +15,10 @@ def parts() -> TrainingParts:
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001 - Lambda's signature
-    """Do the step; ``done`` is whether this execution has nothing left to do."""
+    """Do the step.
+
+    ``done`` is whether this execution has nothing left to do, and ``in_jobs`` where it goes on.
+    """
     under = Under.of(event)
-    return {**under._asdict(), "done": parts().freeze_step.run(under)}
+    done = parts().freeze_step.run(under)
+    return {**under._asdict(), "done": done, "in_jobs": event.get("in_jobs", False)}

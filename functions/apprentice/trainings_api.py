@@ -55,6 +55,15 @@ def read_apprentice_training(task_name: str, number: TrainingNumber) -> Apprenti
     return ApprenticeTrainingResponse(training=training_on_wire(found))
 
 
+@app.post(f"{_TRAININGS}/<number>/cancel", tags=["apprentice"])
+def cancel_apprentice_training(
+    task_name: str, number: TrainingNumber
+) -> ApprenticeTrainingResponse:
+    """Have a training ended; where a job trains, that is stopped first."""
+    found = parts().trainings.cancel(app.caller, task_name, number)
+    return ApprenticeTrainingResponse(training=training_on_wire(found))
+
+
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     """Answer one HTTP request."""
     return app.handle(event, context)

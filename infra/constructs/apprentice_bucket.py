@@ -9,6 +9,8 @@ from infra.constructs.private_bucket import PrivateBucket
 APPRENTICE_PREFIX = "apprentice/"
 MODELS = "apt_*/models/*"
 DATA = "apt_*/data/*"
+TRAIN_ROWS = "apt_*/data/*/train-*"
+JOBS = "apt_*/jobs/*"
 BASES = "bases/*"
 OF_TASKS = "apt_*"
 
@@ -26,7 +28,7 @@ class ApprenticeBucket(PrivateBucket):
             keeps_data=keeps_data,
             prefix=APPRENTICE_PREFIX,
             versioned=False,
-            names=(MODELS, DATA, BASES, OF_TASKS),
+            names=(MODELS, DATA, TRAIN_ROWS, JOBS, BASES, OF_TASKS),
             why_no_access_log=(
                 "Only the functions' roles can read or write objects, each API call is logged "
                 "at the API stage, and what was trained is known by its digest."

@@ -101,15 +101,24 @@ class ApprenticeHosting(Construct):
         for found, reason in (
             (
                 f"arn:<AWS::Partition>:logs:{here}:<AWS::AccountId>:log-group:{HOST_LOGS}",
-                "SageMaker names log groups after endpoints, which are made at run time.",
+                (
+                    "SageMaker names log groups of hosts after their endpoints, which are made at "
+                    "run time under names that are used once."
+                ),
             ),
             (
                 f"arn:<AWS::Partition>:ecr:{here}:{IMAGES_ACCOUNT}:repository/*",
-                "AWS's public images are in one account; which is used is a setting.",
+                (
+                    "AWS's prebuilt images are in this one account of its own, for all to read; "
+                    "which repository is used is a setting of the deployment."
+                ),
             ),
             (
                 "*",
-                "ecr:GetAuthorizationToken and cloudwatch:PutMetricData know no resources.",
+                (
+                    "ecr:GetAuthorizationToken and cloudwatch:PutMetricData, which hosts need, do "
+                    "not support resource-level permissions; metrics go by their namespace."
+                ),
             ),
         ):
             Validations.of(role).acknowledge(

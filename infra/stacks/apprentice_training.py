@@ -6,9 +6,11 @@ from aws_cdk import Duration
 from constructs import Construct
 
 from infra.config import REPOSITORY_ROOT
-from infra.constructs.apprentice_bucket import DATA, MODELS
+from infra.constructs.apprentice_bucket import DATA, JOBS, MODELS
 from infra.constructs.service_function import MEMORY_MB, WHOLE_PROCESSOR_MB, ServiceFunction
 from infra.constructs.workflow import Workflow
+from infra.stacks.apprentice_hosting import HOSTINGS
+from infra.stacks.apprentice_jobs import LOOK_TIMEOUT, ApprenticeJobs
 from infra.stacks.apprentice_students import ApprenticeStudents
 from infra.stacks.domain_stack import REQUESTS, DomainStack
 from infra.stacks.http import HttpStack
@@ -62,6 +64,14 @@ class ApprenticeTraining(Construct):
             **stack.grader_environment,
             "APPRENTICE_BUCKET": self._data.apprentice_files.bucket.bucket_name,
         }
+        self._jobs = ApprenticeJobs(stack)
+        fail = self._step(
+            "FailTraining",
+            module="fail_training",
+            description="Ends a training of the apprentice that could not go on",
+            timeout=SHORT_TIMEOUT,
+        )
+        self._jobs.grant_stop(fail)
         self._workflow = Workflow(
             stack,
             "TrainStudent",
@@ -70,14 +80,12 @@ class ApprenticeTraining(Construct):
             functions={
                 "FreezeExamplesFunctionArn": self._add_freeze(),
                 "TrainLinearFunctionArn": self._add_train(),
-                "ValidateStudentFunctionArn": self._add_validate(),
+                "ValidateStudentFunctionArn": self._add_validate(students),
                 "HostStudentFunctionArn": self._add_host(students),
-                "FailTrainingFunctionArn": self._step(
-                    "FailTraining",
-                    module="fail_training",
-                    description="Ends a training of the apprentice that could not go on",
-                    timeout=SHORT_TIMEOUT,
-                ),
+                "TrainOnSageMakerFunctionArn": self._add_jobs(),
+                "VerifyArtifactFunctionArn": self._add_verify(),
+                "DeployStudentFunctionArn": self._add_deploy(),
+                "FailTrainingFunctionArn": fail,
             },
         )
         stack.alarms.watch_runs(self._workflow.state_machine, name="TrainStudent")
@@ -92,6 +100,7 @@ class ApprenticeTraining(Construct):
         module: str,
         description: str,
         timeout: Duration = STEP_TIMEOUT,
+        environment: Mapping[str, str] | None = None,
         computes: bool = False,
         memory_mb: int = MEMORY_MB,
     ) -> ServiceFunction:
@@ -101,7 +110,7 @@ class ApprenticeTraining(Construct):
             module=module,
             description=description,
             timeout=timeout,
-            environment=self._environment,
+            environment={**self._environment, **(environment or {})},
             computes=computes,
             memory_mb=memory_mb,
         )
@@ -140,7 +149,48 @@ class ApprenticeTraining(Construct):
         self._data.apprentice_files.grant_write(train.function, names=MODELS)
         return train
 
-    def _add_validate(self) -> ServiceFunction:
+    def _add_jobs(self) -> ServiceFunction:
+        look = self._step(
+            "TrainOnSageMaker",
+            module="train_on_sage_maker",
+            description="Looks after jobs that train models of the apprentice",
+            timeout=LOOK_TIMEOUT,
+            environment=self._jobs.environment,
+        )
+        self._jobs.grant_create(look)
+        # Money for a job is set aside with it, and word of a budget is an event beside it.
+        self._data.budgets.grant_read(look.function, "GetItem", keys=TASKS_MONEY)
+        self._data.budgets.grant_write(look.function, "UpdateItem", keys=TASKS_MONEY)
+        self._data.apprentice.grant_write(look.function, "UpdateItem", keys=TASKS_MONEY)
+        return look
+
+    def _add_verify(self) -> ServiceFunction:
+        verify = self._step(
+            "VerifyArtifact",
+            module="verify_artifact",
+            description="Looks at what jobs trained for the apprentice before it is loaded",
+            # It reads hundreds of megabytes once, and holds some of them.
+            memory_mb=WHOLE_PROCESSOR_MB,
+        )
+        self._data.apprentice_files.grant_read(verify.function, names=JOBS)
+        self._data.apprentice_files.grant_write(verify.function, names=MODELS)
+        return verify
+
+    def _add_deploy(self) -> ServiceFunction:
+        deploy = self._step(
+            "DeployStudent",
+            module="deploy_student",
+            description="Has models of the apprentice hosted that jobs trained",
+            timeout=SHORT_TIMEOUT,
+            environment={"HOSTING_PREFIX": self._stack.shared.service_name},
+        )
+        # What SageMaker is to have is an item; its sweep makes it so.
+        self._data.apprentice.grant_write(
+            deploy.function, "DeleteItem", "PutItem", "UpdateItem", keys=HOSTINGS
+        )
+        return deploy
+
+    def _add_validate(self, students: ApprenticeStudents) -> ServiceFunction:
         validate = self._step(
             "ValidateStudent",
             module="validate_student",
@@ -150,6 +200,8 @@ class ApprenticeTraining(Construct):
         )
         for names in (DATA, MODELS):
             self._data.apprentice_files.grant_read(validate.function, names=names)
+        # Those that are hosted at SageMaker are asked there.
+        students.grant_ask(validate)
         return validate
 
     def _add_host(self, students: ApprenticeStudents) -> ServiceFunction:
@@ -179,6 +231,7 @@ class ApprenticeTraining(Construct):
         table.grant_read(function, "GetItem", "Query", keys=TASKS)
         table.grant_write(function, "UpdateItem", keys=TASKS)
         self._workflow.state_machine.grant_start_execution(function)
+        self._jobs.grant_stop(sweep)
         self._stack.run_every(Duration.minutes(1), sweep)
 
     def _add_routes(self, http: HttpStack) -> None:
@@ -188,6 +241,7 @@ class ApprenticeTraining(Construct):
             environment={
                 **self._table,
                 **self._starting,
+                **self._jobs.prices_environment,
                 **self._stack.grader_environment,
                 "BUDGETS_TABLE": self._data.budgets.table.table_name,
                 "APPRENTICE_BUCKET": self._data.apprentice_files.bucket.bucket_name,
@@ -199,5 +253,6 @@ class ApprenticeTraining(Construct):
         table.grant_write(function, "UpdateItem", keys=TASKS)
         self._data.budgets.grant_read(function, "GetItem", keys=TASKS_MONEY)
         self._workflow.state_machine.grant_start_execution(function)
+        self._jobs.grant_stop(requests)
         for path in TRAININGS:
             http.api.route(requests, paths=[path])

@@ -1,7 +1,7 @@
 """The apprentice in the console: each figure is the API's."""
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from playwright.sync_api import expect
@@ -232,6 +232,17 @@ def test_runs_are_listed_by_day_with_the_way_that_they_went(console, filled):
     page.get_by_label("State", exact=True).select_option("refused")
     expect(page.locator(".empty")).to_contain_text("Nothing that fits on this page")
     assert page.url.endswith("#/apprentice/intents/runs?state=refused")
+
+
+def test_runs_of_a_day_lead_to_those_of_the_day_before(console, filled):
+    today = datetime.fromisoformat(get(console, f"{TASKS}/intents/report")["report"]["lastDay"])
+    days = [f"{today - timedelta(days=back):%Y-%m-%d}" for back in range(1, DAYS)]
+    page = console.open(f"#/apprentice/intents/runs?day={days[0]}&state=answered")
+    for day in days[1:]:
+        page.get_by_role("link", name=f"Runs of {day}", exact=True).click()
+        expect(page.get_by_label("Day (UTC)", exact=True)).to_have_value(day)
+        expect(page.locator("tbody tr")).to_have_count(40)
+    assert page.url.endswith(f"#/apprentice/intents/runs?day={day}&state=answered")
 
 
 def test_a_run_shows_its_input_and_the_way_that_it_went(console, filled):

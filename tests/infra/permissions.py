@@ -285,6 +285,7 @@ EXPECTED = {
     | table("Apprentice", "ConditionCheckItem", "GetItem", keys="org_*#tasks")
     | table("Apprentice", "GetItem", "Query", "UpdateItem", keys="apt_*")
     | table("Budgets", "GetItem", keys="money#org_*#apt_*")
+    | at_sagemaker("training-job", "StopTrainingJob")
     | start("TrainStudent"),
     "FreezeExamples": TRAINS
     | table("Apprentice", "ConditionCheckItem", keys="org_*#tasks")
@@ -299,17 +300,33 @@ EXPECTED = {
     | bucket("ApprenticeFiles", "PutObject", names="apt_*/models/*"),
     "ValidateStudent": TRAINS
     | bucket("ApprenticeFiles", "GetObject", names="apt_*/data/*")
-    | bucket("ApprenticeFiles", "GetObject", names="apt_*/models/*"),
+    | bucket("ApprenticeFiles", "GetObject", names="apt_*/models/*")
+    | ASKS_VERSIONS,
     "HostStudent": TRAINS
     | table("Apprentice", "ConditionCheckItem", keys="org_*#tasks")
     | bucket("ApprenticeFiles", "GetObject", names="apt_*/data/*")
     | {("kms:GetPublicKey", "CertificatesKey", ""), ("kms:Sign", "CertificatesKey", "")}
     | ASKS_VERSIONS,
-    "FailTraining": TRAINS,
+    "TrainOnSageMaker": TRAINS
+    | bucket("ApprenticeFiles", "GetObject", names="bases/*")
+    | bucket("ApprenticeFiles", "PutObject", names="apt_*/jobs/*")
+    | table("Budgets", "GetItem", "UpdateItem", keys="money#org_*#apt_*")
+    | table("Apprentice", "UpdateItem", keys="money#org_*#apt_*")
+    | at_sagemaker(
+        "training-job", "AddTags", "CreateTrainingJob", "DescribeTrainingJob", "StopTrainingJob"
+    )
+    | {("iam:PassRole", "JobsRole", "")},
+    "VerifyArtifact": TRAINS
+    | bucket("ApprenticeFiles", "GetObject", names="apt_*/jobs/*")
+    | bucket("ApprenticeFiles", "PutObject", names="apt_*/models/*"),
+    "DeployStudent": TRAINS
+    | table("Apprentice", "DeleteItem", "PutItem", "UpdateItem", keys="apt_*#hosting"),
+    "FailTraining": TRAINS | at_sagemaker("training-job", "StopTrainingJob"),
     "SweepTrainings": ENCRYPT
     | table("Apprentice/index/dueRuns", "Query")
     | table("Apprentice", "ConditionCheckItem", "GetItem", keys="org_*#tasks")
     | table("Apprentice", "GetItem", "Query", "UpdateItem", keys="apt_*")
+    | at_sagemaker("training-job", "StopTrainingJob")
     | start("TrainStudent"),
     "FollowRuns": COUNTS_RUNS | follow("Apprentice", failures="RunStreamFailures"),
     "SweepHostings": ENCRYPT

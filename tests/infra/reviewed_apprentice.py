@@ -9,6 +9,9 @@ RARELY_CALLED_OF_APPRENTICE = {
     "ApprenticeReportsApi": "tells where tasks stand (tests/component/apprentice/test_reports.py)",
     "AnswerLinear": "answers for students (tests/component/apprentice/test_linear_students.py)",
     "ApprenticeExamplesApi": "has examples (tests/component/apprentice/test_example_routes.py)",
+    "TrainOnSageMaker": "has jobs train (tests/component/apprentice/test_training_jobs.py)",
+    "VerifyArtifact": "looks at their models (tests/component/apprentice/test_training_jobs.py)",
+    "DeployStudent": "has those hosted (tests/component/apprentice/test_training_jobs.py)",
     "FollowRuns": "counts runs of the apprentice (tests/component/apprentice/test_folding.py)",
     "SweepRuns": "ends runs that were lost (tests/component/apprentice/test_sweeping.py)",
 }
@@ -66,6 +69,76 @@ OF_APPRENTICE = (
         sagemaker:InvokeEndpoint inference-component/*
         """,
         "Versions at SageMaker are tried first (tests/component/apprentice/test_hostings.py).",
+    ),
+    *rare(
+        "ValidateStudent",
+        """
+        dynamodb:UpdateItem Apprentice apt_*#hosting
+        lambda:InvokeFunction AnswerLinearFunction
+        sagemaker:InvokeEndpoint endpoint/*
+        sagemaker:InvokeEndpoint inference-component/*
+        """,
+        "What jobs train is judged where it is hosted (tests/component/apprentice).",
+    ),
+    *(
+        one
+        for function in ("ApprenticeTrainingsApi", "FailTraining", "SweepTrainings")
+        for one in rare(
+            function,
+            "sagemaker:StopTrainingJob training-job/*",
+            "Jobs of ended trainings are stopped (tests/component/apprentice).",
+        )
+    ),
+    *rare(
+        "TrainOnSageMaker",
+        """
+        dynamodb:GetItem Apprentice apt_*
+        dynamodb:Query Apprentice apt_*
+        dynamodb:UpdateItem Apprentice apt_*
+        dynamodb:UpdateItem Apprentice money#org_*#apt_*
+        dynamodb:GetItem Apprentice org_*#tasks
+        dynamodb:GetItem Budgets money#org_*#apt_*
+        dynamodb:UpdateItem Budgets money#org_*#apt_*
+        iam:PassRole JobsRole
+        s3:DeleteObject ApprenticeFiles/apprentice/apt_*
+        s3:GetObject ApprenticeFiles/apprentice/bases/*
+        s3:ListBucket ApprenticeFiles
+        s3:PutObject ApprenticeFiles/apprentice/apt_*/jobs/*
+        sagemaker:AddTags training-job/*
+        sagemaker:CreateTrainingJob training-job/*
+        sagemaker:DescribeTrainingJob training-job/*
+        sagemaker:StopTrainingJob training-job/*
+        """,
+        "Jobs of SageMaker train models (tests/component/apprentice/test_training_jobs.py).",
+    ),
+    *rare(
+        "VerifyArtifact",
+        """
+        dynamodb:GetItem Apprentice apt_*
+        dynamodb:Query Apprentice apt_*
+        dynamodb:UpdateItem Apprentice apt_*
+        dynamodb:GetItem Apprentice org_*#tasks
+        s3:DeleteObject ApprenticeFiles/apprentice/apt_*
+        s3:GetObject ApprenticeFiles/apprentice/apt_*/jobs/*
+        s3:ListBucket ApprenticeFiles
+        s3:PutObject ApprenticeFiles/apprentice/apt_*/models/*
+        """,
+        "What jobs left is looked at first (tests/component/apprentice/test_training_jobs.py).",
+    ),
+    *rare(
+        "DeployStudent",
+        """
+        dynamodb:DeleteItem Apprentice apt_*#hosting
+        dynamodb:GetItem Apprentice apt_*
+        dynamodb:PutItem Apprentice apt_*#hosting
+        dynamodb:Query Apprentice apt_*
+        dynamodb:UpdateItem Apprentice apt_*
+        dynamodb:UpdateItem Apprentice apt_*#hosting
+        dynamodb:GetItem Apprentice org_*#tasks
+        s3:DeleteObject ApprenticeFiles/apprentice/apt_*
+        s3:ListBucket ApprenticeFiles
+        """,
+        "What jobs trained is hosted first (tests/component/apprentice/test_training_jobs.py).",
     ),
     *rare(
         "SweepLedger",

@@ -50,6 +50,9 @@ FUNCTIONS = {
     "ApprenticeTrainingsApi": ("functions.apprentice.trainings_api", 29),
     "FreezeExamples": ("functions.apprentice.freeze_examples", 900),
     "TrainLinear": ("functions.apprentice.train_linear", 900),
+    "TrainOnSageMaker": ("functions.apprentice.train_on_sage_maker", 300),
+    "DeployStudent": ("functions.apprentice.deploy_student", 60),
+    "VerifyArtifact": ("functions.apprentice.verify_artifact", 900),
     "ValidateStudent": ("functions.apprentice.validate_student", 900),
     "HostStudent": ("functions.apprentice.host_student", 300),
     "FailTraining": ("functions.apprentice.fail_training", 60),
@@ -110,6 +113,7 @@ WHOLE_PROCESSOR = {
     "SweepRuns",
     "SweepBatches",
     "ValidateStudent",
+    "VerifyArtifact",
 }
 MEMORY_MB = {**dict.fromkeys(WHOLE_PROCESSOR, 1_769), "TrainLinear": 3_008}
 

@@ -195,6 +195,7 @@ def _leading_keys(operation: str, params: Mapping[str, Any]) -> tuple[str, ...]:
 _BASE_ACTIONS = {
     "DeleteObjects": "DeleteObject",
     "HeadObject": "GetObject",
+    "CopyObject": "PutObject",
     # The parts of an object, and putting them together, are a put: only giving up is its own.
     "CreateMultipartUpload": "PutObject",
     "UploadPart": "PutObject",
@@ -207,6 +208,11 @@ def _of_buckets(operation: str, params: Mapping[str, Any]) -> Iterator[tuple[str
     if operation == "ListObjectsV2":
         yield "s3:ListBucket", _BUCKETS[bucket], ()
         return
+    if operation == "CopyObject":
+        source = params["CopySource"]
+        # botocore has made it an address by then.
+        of, key = source.split("/", 1) if isinstance(source, str) else source.values()
+        yield "s3:GetObject", f"{_BUCKETS[of]}/{key}", ()
     action = _BASE_ACTIONS.get(operation, operation)
     many = params.get("Delete", {}).get("Objects") or [params]
     for one in many:

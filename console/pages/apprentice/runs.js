@@ -26,6 +26,7 @@ export function Runs({ name, id, query }) {
 function List({ name, query }) {
   const asked = { day: query.day, state: query.state, limit: 50, nextToken: query.token };
   const { data, problem, again } = useApi(`apprentice/tasks/${encodeURIComponent(name)}/runs`, asked, { every: query.token ? undefined : LIVE_SECONDS });
+  const earlier = before(query.day);
   const choose = (field) => (value) => {
     const { token, ...filters } = query;
     go(["apprentice", name, "runs"], { ...filters, [field]: value });
@@ -50,6 +51,7 @@ function List({ name, query }) {
             ${data?.nextToken ? "There is more on the next page." : "They are listed within seconds."}
           <//>`} />
       <${Pager} path=${["apprentice", name, "runs"]} query=${query} nextToken=${data?.nextToken} />
+      ${data && !problem && !data.nextToken && earlier && html`<p class="note after"><a href=${link(["apprentice", name, "runs"], { day: earlier, state: query.state })}>Runs of ${earlier}</a></p>`}
     <//>
   `;
 }
@@ -65,6 +67,14 @@ export function marksOf(routing) {
   if (!routing) return [];
   const { isDrawn, inCanary, escalated, unmonitored, check } = routing;
   return [isDrawn && "drawn", inCanary && "canary", escalated && "escalated", unmonitored && "unmonitored", check !== "none" && `check ${check}`].filter(Boolean);
+}
+
+// The day before one, and before today without one: a list goes on there. Old data stays while another
+// day is asked for, which may be none.
+function before(day) {
+  const at = day === undefined ? Date.now() : Date.parse(`${day}T00:00:00Z`);
+  if (Number.isNaN(at)) return undefined;
+  return new Date(at - DAY_MS).toISOString().slice(0, "2026-11-27".length);
 }
 
 // The last days, and the one that the address names.

@@ -4,7 +4,7 @@ import { count, percent, words } from "../../format.js";
 
 export const TRAINED = { running: "plain", hosted: "good", discarded: "warning", failed: "trouble" };
 
-const STEPS = { freeze: "freezes its examples", train: "learns", validate: "is judged", host: "is being hosted" };
+const STEPS = { freeze: "freezes its examples", train: "learns", verify: "is looked at", deploy: "is being deployed", validate: "is judged", host: "is being hosted" };
 const OBJECTIONS = {
   too_few_examples: tooFew,
   agreement: ({ test }) => `${test.isGated ? "of no confidence it is shown that agreement is" : "its mean agreement is not shown to be"} above ${percent(test.threshold)}`,
@@ -18,6 +18,17 @@ const ERRORS = {
   artifact_refused: "the model's bytes are not what was stored",
   task_changed: "the task has another definition by now",
   too_many_versions: "the task has as many versions as it may",
+  budget_exhausted: "budgets.training_monthly has no room for a job",
+  base_missing: "nobody stored the weights of training.base_model here",
+  no_capacity: "no instance of training.instance_types was to be had for a day",
+  job_refused: "SageMaker refused the job",
+  job_name_taken: "another job at SageMaker has its name",
+  job_failed: "SageMaker failed the job again and again",
+  job_stopped: "somebody stopped the job at SageMaker",
+  algorithm_error: "the program that trains failed",
+  out_of_time: "it took longer than training.max_runtime_s, twice",
+  not_hosted: "SageMaker does not host what was trained",
+  canceled: "it was canceled",
   platform_error: "Autotune could not go on",
 };
 

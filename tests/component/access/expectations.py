@@ -84,6 +84,7 @@ EXPECTED = {
     "GET /api/v1/apprentice/tasks/<task_name>/examples/counts": "O--O",
     "DELETE /api/v1/apprentice/tasks/<task_name>/examples/<example_id>": "O--O",
     "POST /api/v1/apprentice/tasks/<task_name>/trainings": "O--O",
+    "POST /api/v1/apprentice/tasks/<task_name>/trainings/<number>/cancel": "O--O",
     "GET /api/v1/apprentice/tasks/<task_name>/trainings": "O--O",
     "GET /api/v1/apprentice/tasks/<task_name>/trainings/<number>": "O--O",
     "GET /api/v1/apprentice/tasks/<task_name>/status": "O--O",

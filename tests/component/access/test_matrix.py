@@ -116,13 +116,14 @@ class Caller:
             whose = owner
             if line.endswith(" graderId") and parameter == "task_id":
                 whose = "own"  # the grader is what is another's
-            # What belongs to a deck was made in the deck that is read; so were examples of tasks.
+            # What belongs to a deck was made in the deck that is read; so were examples of tasks,
+            # and trainings.
             in_path = f"<{parameter}>" in template and not _WITHIN.search(template)
             ids[parameter] = self._made.id_of(parameter, whose, used_by=used_by if in_path else "")
         return ids
 
 
-_WITHIN = re.compile(r"(?:<deck_id>/|<task_name>/examples/).*<(\w+)>")
+_WITHIN = re.compile(r"(?:<deck_id>/|<task_name>/(?:examples|trainings)/).*<(\w+)>")
 
 
 def _filled(template: str, ids: dict[str, str]) -> str:

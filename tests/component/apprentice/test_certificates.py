@@ -53,6 +53,7 @@ def test_a_certificate_says_what_was_learned_from_how_it_was_judged_and_what_it_
     assert float(found.test.alpha) == 1 / 40
     assert found.test.rows == trained["data"]["holdout"]
     assert float(found.cost.seconds) == trained["model"]["seconds"]
+    assert found.cost.spent_nano_usd == 0
     assert found.trained_at < found.data.frozen_at < found.issued_at
     _require_others_to_agree(signed, key, tmp_path)
 

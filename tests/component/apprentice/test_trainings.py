@@ -120,6 +120,19 @@ def test_each_step_may_be_done_again(trainings):
     assert trainings.read()["state"] == "hosted"
 
 
+def test_a_training_that_is_canceled_makes_no_version(trainings):
+    trainings.ask(160)
+    trainings.start()
+    (event,) = trainings.executions()
+    trainings.steps(event, through="train_linear")
+    answer = trainings.platform.call("POST", f"{TASK}/trainings/1/cancel")
+    assert answer.status == 200, answer.text
+    assert answer.json["training"]["error"] == "canceled"
+    assert trainings.step("validate_student", event)["done"]
+    assert versions(trainings) == []
+    assert objects() == []
+
+
 def test_an_artifact_that_was_tampered_with_is_refused(trainings):
     trainings.ask(160)
     trainings.start()

@@ -155,3 +155,12 @@ def test_what_cannot_be_trained_is_said(run, trainings):
     assert missing.exit_code == exit_codes.NOT_FOUND
     assert "task intents has no training 3" in missing.stderr
     assert run("apprentice", "trainings", "intents", "0").exit_code == exit_codes.USAGE
+
+
+def test_a_training_is_canceled(run, trainings):
+    trainings.start()
+    shown = fields(run("apprentice", "cancel-training", "intents", "1"))
+    assert (shown["state"], shown["why"]) == ("failed", "it was canceled")
+    again = run("apprentice", "cancel-training", "intents", "1")
+    assert fields(again) == shown
+    assert trainings.start()["number"] == 2

@@ -18,6 +18,7 @@ from autotune_platform.apprentice.validation.measuring import (
     could_pass,
     fewest_scores,
     measured,
+    most_telling,
     weighed,
 )
 
@@ -198,13 +199,35 @@ def test_later_versions_of_a_definition_have_to_show_more():
 
 def test_examples_that_chance_seldom_drew_stand_for_more():
     """The mean of what was drawn once in ten times, and agrees less, weighs ten times as much."""
-    drawn = [
-        replace(one, group=f"drawn {one.group}")
-        for one in answers(right=80, wrong=20, propensity=0.1)
-    ]
-    found = judge([*answers(right=900), *drawn], BAR)
-    assert found.agreement.mean == pytest.approx((900 + 80 * 10) / (900 + 1_000))
+    found = judge([*answers(right=100), *drawn(right=800, wrong=200)], BAR)
+    assert found.agreement.mean == pytest.approx((100 + 800 * 10) / (100 + 10_000))
     assert found.objections == (Objection.AGREEMENT,)
+
+
+def test_a_few_spot_checks_keep_many_examples_from_saying_nothing():
+    """Beside them each of phase 1 would be a bet of a fiftieth, and none of them show anything."""
+    checks = drawn(right=18, wrong=2, propensity=0.02)
+    held = [*answers(right=970, wrong=30), *checks]
+    found = judge(held, BAR)
+    assert found.objections == ()
+    assert (found.examples, found.groups) == (1_020, 1_000)
+    assert BAR.is_in_reach(one.propensity for one in held)
+
+    weights = weighed(1 / one.propensity for one in held)
+    pairs = [(one.score, weight) for one, weight in zip(held, weights, strict=True)]
+    assert not measured(pairs, threshold=RULES.graduation, level=BAR.level).is_above
+
+
+def test_which_examples_decide_follows_from_how_probable_they_were():
+    assert most_telling([]) == 0
+    assert most_telling([1.0] * 100 + [0.1] * 99) == 1
+    assert most_telling([1.0] * 100 + [0.1] * 100) == 0.1
+    assert most_telling([1.0] * 100 + [0.5] * 90) == 0.5
+
+
+def drawn(*, right, wrong, propensity=0.1):
+    made = answers(right=right, wrong=wrong, propensity=propensity)
+    return [replace(one, group=f"drawn {one.group}") for one in made]
 
 
 GRID = [place / 20 for place in range(19, -1, -1)]

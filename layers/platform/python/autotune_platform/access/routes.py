@@ -243,6 +243,9 @@ ROUTES: Mapping[tuple[str, str], Rule] = {
     ),
     ("GET", "/api/v1/apprentice/certificate-key"): Grant("apprentice", "read"),
     ("POST", "/api/v1/apprentice/tasks/<task_name>/trainings"): Grant("apprentice", "update"),
+    ("POST", "/api/v1/apprentice/tasks/<task_name>/trainings/<number>/cancel"): Grant(
+        "apprentice", "update"
+    ),
     ("GET", "/api/v1/apprentice/tasks/<task_name>/trainings"): Grant("apprentice", "read"),
     ("GET", "/api/v1/apprentice/tasks/<task_name>/trainings/<number>"): Grant("apprentice", "read"),
     ("GET", "/api/v1/apprentice/tasks/<task_name>/status"): Grant("apprentice", "read"),

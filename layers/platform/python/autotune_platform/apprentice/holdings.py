@@ -128,9 +128,24 @@ HOLDER = DataHolder(
         Holding(
             place="bucket apprentice",
             key="apprentice/apt_*/models/*",
-            what="linear students: outputs that they choose among, hashes of words, weights",
+            what="what was trained: outputs that linear students choose among, hashes of words, "
+            "weights",
             has_text=True,
             erased=_TASK,
+        ),
+        Holding(
+            place="bucket apprentice",
+            key="apprentice/apt_*/jobs/*",
+            what="what jobs that train read and write: prompts, checkpoints, a model",
+            has_text=True,
+            kept="until their training has ended",
+            erased=_TASK,
+        ),
+        Holding(
+            place="bucket apprentice",
+            key="apprentice/bases/*",
+            what="weights of base models, which whoever deploys has put there",
+            retained="they are nobody's data",
         ),
     ],
 )

@@ -71,14 +71,19 @@ def task_scope(organization_id: str, task: str) -> str:
     return f"{organization_id}#{task}"
 
 
+def training_of(task: str) -> str:
+    """Return what training a task's models is budgeted by, in place of the task's id."""
+    return f"{task}#training"
+
+
 def organization_of(scope: str) -> str:
     """Return whose scope it is."""
     return scope.partition("#")[0]
 
 
 def task_of(scope: str) -> str | None:
-    """Return the task of an organisation's apprentice whose scope it is; None for its own."""
-    return scope.partition("#")[2] or None
+    """Return the task whose scope it is, or whose training's; None for an organisation's own."""
+    return scope.partition("#")[2].partition("#")[0] or None
 
 
 def partition(scope: str) -> str:

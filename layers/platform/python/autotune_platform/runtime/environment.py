@@ -424,7 +424,17 @@ class StudentEnvironment(Environment):
     apprentice_bucket: str
 
 
-class TrainingApiEnvironment(ApprenticeTasksEnvironment):
+class TrainingPricesEnvironment(Environment):
+    """For functions that know what training costs.
+
+    Attributes:
+        training_prices: US dollars an hour by type of instance.
+    """
+
+    training_prices: Json[dict[str, str]]
+
+
+class TrainingApiEnvironment(ApprenticeTasksEnvironment, TrainingPricesEnvironment):
     """For the function that begins trainings, and shows them."""
 
     train_student_arn: str
@@ -442,6 +452,30 @@ class HostingEnvironment(TrainingEnvironment):
     """
 
     certificates_key: str
+
+
+class DeployEnvironment(TrainingEnvironment):
+    """For the function that has models hosted, before they are judged.
+
+    Attributes:
+        hosting_prefix: what names at SageMaker begin with.
+    """
+
+    hosting_prefix: str
+
+
+class TrainingJobEnvironment(TrainingEnvironment, TrainingPricesEnvironment):
+    """For the function that has jobs train models.
+
+    Attributes:
+        training_role_arn: what jobs may.
+        training_image: what they run in.
+        training_code: address in S3 of the program's archive.
+    """
+
+    training_role_arn: str
+    training_image: str
+    training_code: str
 
 
 class TrainingSweepEnvironment(Environment):

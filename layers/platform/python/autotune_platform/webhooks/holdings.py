@@ -38,6 +38,13 @@ HOLDER = DataHolder(
             retained="an event is published once it is stored",
         ),
         Holding(
+            place="table apprentice",
+            key="money#org_*#apt_* / event#*",
+            what="events of what trainings of a task may cost, until published",
+            days=30,
+            retained="an event is published once it is stored",
+        ),
+        Holding(
             place="table deliveries",
             key="whk_* / evt_*",
             what="deliveries: the event as it is sent, such as a verdict",

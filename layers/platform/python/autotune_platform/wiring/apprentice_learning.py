@@ -28,6 +28,7 @@ class LearningParts(TrainingParts):
             endings=self.training_endings,
             data_sets=self.data_sets,
             files=self.model_files,
+            clients=self.local_clients,
             standings=Standings(
                 tasks=self.task_repository, evidence=EvidenceRepository(self.apprentice_table)
             ),

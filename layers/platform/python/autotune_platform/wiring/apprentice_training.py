@@ -8,28 +8,42 @@ from autotune_platform.apprentice.examples.files import DataFiles
 from autotune_platform.apprentice.examples.splits import SplitRepository
 from autotune_platform.apprentice.examples.texts import ExampleContents
 from autotune_platform.apprentice.folding.repository import EvidenceRepository
+from autotune_platform.apprentice.hosting.repository import HostingRepository
+from autotune_platform.apprentice.hosting.service import Hostings
 from autotune_platform.apprentice.runs.repository import RunRepository
 from autotune_platform.apprentice.students.files import ModelFiles
 from autotune_platform.apprentice.training.certifying import Certifying
+from autotune_platform.apprentice.training.deploying import DeployStep
 from autotune_platform.apprentice.training.endings import TrainingEndings
 from autotune_platform.apprentice.training.freezing import FreezeStep
 from autotune_platform.apprentice.training.hosting import HostStep
+from autotune_platform.apprentice.training.job_files import JobFiles
+from autotune_platform.apprentice.training.jobs import TrainingJobs
+from autotune_platform.apprentice.training.on_sagemaker import SageMakerStep
+from autotune_platform.apprentice.training.prices import InstancePrices
 from autotune_platform.apprentice.training.progress import TrainingProgress
 from autotune_platform.apprentice.training.repository import TrainingRepository
 from autotune_platform.apprentice.training.service import Trainings
 from autotune_platform.apprentice.training.starting import TrainingStarting
 from autotune_platform.apprentice.training.sweeping import TrainingSweeping
+from autotune_platform.apprentice.training.verifying import VerifyStep
 from autotune_platform.apprentice.versions.repository import VersionRepository
+from autotune_platform.budgets.money import MoneyBudgets
+from autotune_platform.budgets.task_money import TaskMoney
 from autotune_platform.ledger.row_answers import RowAnswers
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.document_signing import DocumentSigning
 from autotune_platform.runtime.environment import (
+    DeployEnvironment,
     HostingEnvironment,
     TrainingApiEnvironment,
     TrainingEnvironment,
+    TrainingJobEnvironment,
+    TrainingPricesEnvironment,
     TrainingSweepEnvironment,
 )
 from autotune_platform.runtime.executions import Executions
+from autotune_platform.runtime.training_jobs import SageMakerJobs
 from autotune_platform.storage.table import Table
 from autotune_platform.wiring.access import ApiParts
 from autotune_platform.wiring.apprentice import ApprenticeParts, LocalModelParts
@@ -48,6 +62,8 @@ class TrainingApiParts(ApiParts, ApprenticeParts):
             repository=self.training_repository,
             evidence=EvidenceRepository(self.apprentice_table),
             executions=_executions(self.environment.train_student_arn),
+            prices=_prices(self.environment),
+            stop_job=SageMakerJobs().stop,
         )
 
 
@@ -92,6 +108,19 @@ class TrainingParts(LedgerParts, LocalModelParts):
         )
 
     @cached_property
+    def job_files(self) -> JobFiles:
+        return JobFiles(bucket=self.environment.apprentice_bucket, s3=clients.s3())
+
+    @cached_property
+    def verify_step(self) -> VerifyStep:
+        return VerifyStep(
+            progress=self.training_progress,
+            endings=self.training_endings,
+            files=self.job_files,
+            models=self.model_files,
+        )
+
+    @cached_property
     def freeze_step(self) -> FreezeStep:
         return FreezeStep(
             progress=self.training_progress,
@@ -119,6 +148,52 @@ class HostingParts(TrainingParts):
         )
 
 
+class TrainingJobParts(TrainingParts):
+    """What has jobs train models."""
+
+    environment: TrainingJobEnvironment
+
+    @cached_property
+    def training_money(self) -> MoneyBudgets:
+        return MoneyBudgets(table=self.budgets_table, outbox=self.apprentice_table)
+
+    @cached_property
+    def sagemaker_step(self) -> SageMakerStep:
+        environment = self.environment
+        return SageMakerStep(
+            progress=self.training_progress,
+            endings=self.training_endings,
+            jobs=TrainingJobs(
+                sagemaker=SageMakerJobs(),
+                role_arn=environment.training_role_arn,
+                image=environment.training_image,
+                code=environment.training_code,
+            ),
+            files=self.job_files,
+            money=self.training_money,
+            budgets=TaskMoney(money=self.training_money),
+            prices=_prices(environment),
+        )
+
+
+class DeployParts(TrainingParts):
+    """What has models hosted."""
+
+    environment: DeployEnvironment
+
+    @cached_property
+    def deploy_step(self) -> DeployStep:
+        return DeployStep(
+            progress=self.training_progress,
+            endings=self.training_endings,
+            hostings=Hostings(
+                repository=HostingRepository(self.apprentice_table),
+                prefix=self.environment.hosting_prefix,
+            ),
+            bucket=self.environment.apprentice_bucket,
+        )
+
+
 class TrainingSweepParts:
     """What finds trainings whose execution was lost, and begins those that are due."""
 
@@ -136,6 +211,7 @@ class TrainingSweepParts:
                 trainings=TrainingRepository(self.table), tasks=TaskRepository(self.table)
             ),
             executions=_executions(self.environment.train_student_arn),
+            stop_job=SageMakerJobs().stop,
         )
 
     @cached_property
@@ -146,6 +222,10 @@ class TrainingSweepParts:
             evidence=EvidenceRepository(self.table),
             executions=_executions(self.environment.train_student_arn),
         )
+
+
+def _prices(environment: TrainingPricesEnvironment) -> InstancePrices:
+    return InstancePrices(usd=environment.training_prices)
 
 
 def _executions(state_machine_arn: str) -> Executions:

@@ -12,7 +12,8 @@ from autotune.protocol.apprentice_trainings import (
 def why_not(training: ApprenticeTraining) -> str | None:
     """Return why no version came of a training; None where none of that is so, or not yet."""
     if training.error is not None:
-        return _ERRORS.get(training.error, training.error)
+        said_of_it = _ERRORS.get(training.error, training.error)
+        return f"{said_of_it} ({training.reason})" if training.reason else said_of_it
     said = [_OBJECTIONS[one](training) for one in training.objections if one in _OBJECTIONS]
     return "; ".join(said) or None
 
@@ -66,5 +67,16 @@ _ERRORS: Mapping[ApprenticeTrainingError, str] = {
     "artifact_refused": "the model's bytes are not what was stored",
     "task_changed": "the task was deleted meanwhile, or has another definition: train again",
     "too_many_versions": "the task has as many versions as it may",
+    "budget_exhausted": "budgets.training_monthly has no room for a job",
+    "base_missing": "nobody stored the weights of training.base_model here",
+    "no_capacity": "no instance of training.instance_types was to be had for a day",
+    "job_refused": "SageMaker refused the job",
+    "job_name_taken": "another job at SageMaker has its name",
+    "job_failed": "SageMaker failed the job again and again",
+    "job_stopped": "somebody stopped the job at SageMaker",
+    "algorithm_error": "the program that trains failed",
+    "out_of_time": "it took longer than training.max_runtime_s, twice",
+    "not_hosted": "SageMaker does not host what was trained",
+    "canceled": "it was canceled",
     "platform_error": "Autotune could not go on: train again",
 }

@@ -17,7 +17,9 @@ Task = Annotated[str, typer.Argument(metavar="TASK", help="Name of the task.")]
 
 
 def _why(training: ApprenticeTraining) -> str:
-    return training.error or " ".join(training.objections)
+    if training.error is None:
+        return " ".join(training.objections)
+    return f"{training.error}: {training.reason}" if training.reason else training.error
 
 
 def _share(value: float | None) -> str:
@@ -101,6 +103,18 @@ def trainings(
         show(invocation, found.get(task, number))
 
 
+def cancel_training(
+    invocation: Invocation,
+    task: Task,
+    number: Annotated[
+        int,
+        typer.Argument(metavar="TRAINING", min=1, max=MAX_APPRENTICE_TRAININGS, help="Which."),
+    ],
+) -> None:
+    """Have a training ended; a job that trains is stopped, and paid for as far as it came."""
+    show(invocation, invocation.client.apprentice.trainings.cancel(task, number))
+
+
 def show(invocation: Invocation, training: ApprenticeTraining) -> None:
     """Print a training."""
     if invocation.as_json:
@@ -116,6 +130,12 @@ def show(invocation: Invocation, training: ApprenticeTraining) -> None:
         shown["why"] = said
     if training.data is not None:
         shown |= {"examples": training.data.train, "heldOut": training.data.holdout}
+    if training.job is not None:
+        shown |= {
+            "job": training.job.name,
+            "instance": training.job.instance_type,
+            "spentUsd": f"{training.spent_nano_usd / 1e9:.4f}",
+        }
     if training.model is not None:
         shown |= {"model": training.model.name, "seconds": training.model.seconds}
     test = training.test

@@ -59,6 +59,20 @@ def get_training(
     return call("GET", *_trainings_of(name), str(number), read=_training, **options)
 
 
+def cancel_training(
+    name: str, number: int, **options: Unpack[CallOptions]
+) -> Call[wire.ApprenticeTraining]:
+    """Have a training ended; one that has ended stays as it is.
+
+    A job that trains is stopped, and paid for as far as it came: the training ends with it, so that
+    it may still be ``running`` in the answer.
+
+    Raises:
+        NotFoundError: there is no such task, or no such training.
+    """
+    return call("POST", *_trainings_of(name), str(number), "cancel", read=_training, **options)
+
+
 def wait_for_training(
     name: str,
     number: int,
@@ -110,6 +124,7 @@ class ApprenticeTrainingMethods:
     start = Method(start_training)
     list = ListMethod(list_trainings)
     get = Method(get_training)
+    cancel = Method(cancel_training)
     wait_for = Method(wait_for_training)
 
 

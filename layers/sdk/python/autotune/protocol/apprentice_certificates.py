@@ -128,9 +128,12 @@ class ApprenticeCertificateCost(ResponseModel):
 
     Attributes:
         seconds: how long the model was computed, in seconds.
+        spent_nano_usd: what jobs on SageMaker cost, in billionths of a US dollar; 0 where a
+            function of this deployment trained it.
     """
 
     seconds: Decimal
+    spent_nano_usd: int
 
 
 class ApprenticeCertificate(ResponseModel):

@@ -13,7 +13,9 @@ ApprenticeTrainingCause = Literal["request", "examples", "emergency"]
 """Why one began: somebody asked for it; there were examples enough; or a version raised an
 emergency, and there was a new batch of examples."""
 
-ApprenticeTrainingStep = Literal["freeze", "train", "validate", "host"]
+ApprenticeTrainingStep = Literal["freeze", "train", "verify", "deploy", "validate", "host"]
+"""``verify`` looks at what a job trained before anybody loads it, and ``deploy`` has SageMaker host
+it, so that it is judged as callers will have it."""
 
 ApprenticeTrainingObjection = Literal[
     "too_few_examples",
@@ -30,11 +32,28 @@ ApprenticeTrainingError = Literal[
     "artifact_refused",
     "task_changed",
     "too_many_versions",
+    "budget_exhausted",
+    "base_missing",
+    "no_capacity",
+    "job_refused",
+    "job_name_taken",
+    "job_failed",
+    "job_stopped",
+    "algorithm_error",
+    "out_of_time",
+    "not_hosted",
+    "canceled",
     "platform_error",
 ]
 """Why there is no version: outputs are no choice among few; data or artifact are not what they
-were; the task was deleted or has another definition; it has as many versions as it may; or the
-platform could not go on."""
+were; the task was deleted or has another definition; it has as many versions as it may; it was
+canceled; or the platform could not go on.
+
+Of what is trained in a job: ``budgets.trainingMonthly`` has no room for it; nobody stored the
+weights of ``baseModel``; no instance was to be had for a day; SageMaker refused the job, has
+another one of its name, or failed it again and again; somebody else stopped it; its program failed;
+it did not end within ``maxRuntimeS``, nor within as long again from its checkpoints; or what it
+trained is not hosted, for ``reason``."""
 
 
 class ApprenticeTrainingData(ResponseModel):
@@ -84,6 +103,24 @@ class ApprenticeTrainedModel(ResponseModel):
     sha256: str
     size_bytes: int
     seconds: float
+
+
+class ApprenticeTrainingJob(ResponseModel):
+    """The job that trains a model outside of the platform, or the last one that did.
+
+    Attributes:
+        name: of the job at SageMaker.
+        attempt: the how many-th job of this training it is.
+        instance_type: what it runs on.
+        reserved_nano_usd: what is set aside for it, in billionths of a US dollar.
+        is_resumed: whether it goes on from checkpoints of one that ran out of time.
+    """
+
+    name: str
+    attempt: int
+    instance_type: str
+    reserved_nano_usd: int
+    is_resumed: bool
 
 
 class ApprenticeTrainingComparison(ResponseModel):
@@ -183,6 +220,9 @@ class ApprenticeTraining(ResponseModel):
         version: the one that came of it, once it is hosted.
         objections: why it was discarded.
         error: why it failed.
+        reason: more of that in a few words, such as where its program failed; never of examples.
+        job: where it is trained, if that is outside of the platform.
+        spent_nano_usd: what jobs that have ended cost, in billionths of a US dollar.
     """
 
     id: str
@@ -200,6 +240,9 @@ class ApprenticeTraining(ResponseModel):
     test: ApprenticeTrainingTest | None = None
     objections: list[ApprenticeTrainingObjection] = []
     error: ApprenticeTrainingError | None = None
+    reason: str | None = None
+    job: ApprenticeTrainingJob | None = None
+    spent_nano_usd: int = 0
     version: int | None = None
     created_at: Timestamp
     created_by: str

@@ -26,6 +26,7 @@ from autotune_platform.apprentice.configuration.models import (
 from autotune_platform.apprentice.configuration.repository import TaskRepository
 from autotune_platform.budgets.scopes import MoneyLimits
 from autotune_platform.budgets.task_money import TaskMoney, TaskSpend
+from autotune_platform.budgets.uses import training_of
 from autotune_platform.checks.faults import CompletionFaultError
 from autotune_platform.checks.schemas import check_schema
 from autotune_platform.graders.directory import GraderDirectory
@@ -180,7 +181,8 @@ class TaskConfigurations:
         raise UnavailableError("others are changing this task", retry_after_seconds=1)
 
     def _erase(self, task: ApprenticeTask) -> None:
-        self.money.close(task.organization_id, task.id)
+        for scope in (task.id, training_of(task.id)):
+            self.money.close(task.organization_id, scope)
         self.remains.erase(task.id)
         self.repository.erase(task)
 

@@ -47,7 +47,7 @@ def remote_question(
         purpose=purpose,
         model=model["model"],
         input=LlmInput(
-            system=_system(document),
+            system=system_template(document),
             user=document["promptTemplate"],
             variables=variables(document, run.input),
         ),
@@ -62,7 +62,7 @@ def local_question(document: Mapping[str, Any], value: Mapping[str, Any]) -> Loc
     """Return what a version is asked of an input."""
     known = variables(document, value)
     return LocalQuestion(
-        system=fill(_system(document), known),
+        system=fill(system_template(document), known),
         user=fill(document["promptTemplate"], known),
         output_schema=document["outputSchema"],
         max_tokens=document["remote"]["primary"]["maxOutputTokens"],
@@ -77,7 +77,7 @@ def require_fits(document: Mapping[str, Any], value: Mapping[str, Any]) -> None:
         InvalidRequestError: they are.
     """
     known = variables(document, value)
-    for template in (_system(document), document["promptTemplate"]):
+    for template in (system_template(document), document["promptTemplate"]):
         fill(template, known)
 
 
@@ -98,7 +98,8 @@ def _text(value: Mapping[str, Any], name: str) -> str:
     return json.dumps(member, separators=(",", ":"), ensure_ascii=False)
 
 
-def _system(document: Mapping[str, Any]) -> str:
+def system_template(document: Mapping[str, Any]) -> str:
+    """Return what both models read first, with places for variables."""
     # Two braces in a row are in texts of the schema alone, where they are no place of a variable.
     schema = compact(document["outputSchema"]).replace("{{", "{\\u007b")
     return f"{document['systemPrompt']}\n\n{_INSTRUCTION}{schema}"

@@ -5,7 +5,7 @@ nobody is asked for what has an answer, and an attempt that may be under way is 
 """
 
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -58,9 +58,17 @@ def _configurations() -> "TTLCache[tuple[str, int], Configuration]":
     return TTLCache(KNOWN_CONFIGURATIONS, _KNOWN_SECONDS)
 
 
+def _threads() -> Executor:
+    return ThreadPoolExecutor(max_workers=2)
+
+
 @part
 class Runner:
-    """Has models answer runs."""
+    """Has models answer runs.
+
+    Attributes:
+        threads: returns where versions are asked while this thread asks the paid model.
+    """
 
     runs: RunRepository
     tasks: TaskRepository
@@ -72,6 +80,7 @@ class Runner:
     graders: AsksGraders
     additional: AdditionalAsking
     clock: Clock = SYSTEM_CLOCK
+    threads: Callable[[], Executor] = _threads
     configurations: "TTLCache[tuple[str, int], Configuration]" = field(
         default_factory=_configurations
     )
@@ -92,7 +101,7 @@ class Runner:
         if standing.task.id != run.task_id:
             raise NotFoundError(f"no task {run.task_name}")
         document = self._document(run, standing)
-        with ThreadPoolExecutor(max_workers=2) as threads:
+        with self.threads() as threads:
             session = Session(
                 run=self._begun(run, standing),
                 stored=run if is_stored else None,

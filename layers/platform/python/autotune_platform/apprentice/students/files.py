@@ -33,9 +33,26 @@ def task_of(model: str) -> str:
     return model.partition("-")[0]
 
 
-def artifact_key(task_id: str, model: str) -> str:
-    """Return where a model's artifact lies."""
-    return f"{folder_of(task_id)}models/{model}/model.npz"
+def artifact_key(task_id: str, model: str, *, packed: bool = False) -> str:
+    """Return where a model's artifact lies.
+
+    Args:
+        task_id: whose model it is.
+        model: its name.
+        packed: whether it is a ``model.tar.gz``, as jobs make them, and not the ``.npz`` of a
+            linear student.
+    """
+    return f"{folder_of(task_id)}models/{model}/model.{'tar.gz' if packed else 'npz'}"
+
+
+def job_folder(task_id: str, training_id: str) -> str:
+    """Return where a training's jobs read how to train, and write what came of it."""
+    return f"{folder_of(task_id)}jobs/{training_id}/"
+
+
+def base_folder(base_model: str) -> str:
+    """Return where the weights of a base model lie, which whoever deploys puts there."""
+    return f"apprentice/bases/{base_model}/"
 
 
 @part
@@ -69,7 +86,17 @@ class ModelFiles:
 
     def delete(self, task_id: str, model: str) -> None:
         """Delete an artifact; one that is gone stays so."""
-        self.s3.delete_object(Bucket=self.bucket, Key=artifact_key(task_id, model))
+        for packed in (False, True):
+            key = artifact_key(task_id, model, packed=packed)
+            self.s3.delete_object(Bucket=self.bucket, Key=key)
+
+    def delete_jobs(self, task_id: str, training_id: str) -> None:
+        """Delete what jobs of a training read and wrote.
+
+        Raises:
+            UnavailableError: the bucket kept some.
+        """
+        self._delete_all(job_folder(task_id, training_id))
 
     def erase(self, task_id: str) -> None:
         """Delete all files of a task.
@@ -77,9 +104,10 @@ class ModelFiles:
         Raises:
             UnavailableError: the bucket kept some.
         """
-        pages = self.s3.get_paginator("list_objects_v2").paginate(
-            Bucket=self.bucket, Prefix=folder_of(task_id)
-        )
+        self._delete_all(folder_of(task_id))
+
+    def _delete_all(self, prefix: str) -> None:
+        pages = self.s3.get_paginator("list_objects_v2").paginate(Bucket=self.bucket, Prefix=prefix)
         for page in pages:
             keys: list[ObjectIdentifierTypeDef] = [
                 {"Key": one["Key"]} for one in page.get("Contents", [])

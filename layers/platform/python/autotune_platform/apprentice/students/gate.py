@@ -2,8 +2,9 @@
 
 Thresholds are tested in an order that is fixed beforehand, from the strictest on, and the first
 that fails ends it ("fixed sequence testing" in Angelopoulos, Bates, Candès, Jordan and Lei, "Learn
-then Test", 2021). The true agreement of what the returned threshold accepts is below the target
-with a probability of ``alpha`` at most, however many thresholds there are.
+then Test", 2021). The true agreement of what any of those before it accepts is below the target
+with a probability of ``alpha`` at most, of all together and however many there are. So the rows may
+also say which of these is returned.
 
 That holds for rows that are drawn like those to come, and only if candidates and their order do not
 depend on them: candidates are the student's own, from rows that it was trained on.
@@ -45,8 +46,12 @@ def threshold(
     target: float,
     alpha: float,
     candidates: Sequence[float],
+    wished: float = 0.0,
 ) -> Threshold | None:
     """Return the lowest threshold that is shown to keep a target; None where none is.
+
+    Of those that are shown to keep it, it is the lowest whose rows agree as much as is wished, and
+    where none does, the one whose rows agree most.
 
     Args:
         confidences: of the hold-out's rows, which chance drew, each by itself.
@@ -55,6 +60,7 @@ def threshold(
         alpha: how probable a threshold may be that does not.
         candidates: thresholds that fall, which share answers of rows other than these evenly.
             Those come first whose share suffices for the test with some to spare.
+        wished: mean agreement on these rows.
 
     Raises:
         ValueError: numbers of rows differ, or candidates do not fall.
@@ -65,13 +71,16 @@ def threshold(
         raise ValueError("candidates that fall")
     if not (0 < target < 1 and 0 < alpha < 1):
         raise ValueError("target and alpha between 0 and 1")
-    found = None
+    shown: list[Threshold] = []
     for candidate in candidates[_first(len(scores), len(candidates), target, alpha) :]:
         tested = _tested(confidences, scores, target, candidate)
         if tested.p_value > alpha:
             break
-        found = tested
-    return found
+        shown.append(tested)
+    for tested in reversed(shown):
+        if tested.agreement >= wished:
+            return tested
+    return max(shown, key=lambda one: one.agreement, default=None)
 
 
 def rows_to_pass(*, target: float, alpha: float) -> int:

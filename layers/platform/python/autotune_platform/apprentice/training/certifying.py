@@ -103,7 +103,9 @@ def certificate_of(
         issued_at=issued_at,
         data=_data(manifest),
         test=_test(training),
-        cost=wire.ApprenticeCertificateCost(seconds=_exact(model.seconds)),
+        cost=wire.ApprenticeCertificateCost(
+            seconds=_exact(model.seconds), spent_nano_usd=training.spent_nano_usd
+        ),
     )
 
 

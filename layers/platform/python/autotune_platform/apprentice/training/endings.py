@@ -28,6 +28,8 @@ class TrainingEndings:
         found = self.progress.trainings.get(under.task_id, under.number)
         if found is None or found.id != under.training_id or found.has_ended:
             self.data.delete(under.task_id, under.training_id)
+            if found is None or found.plan is not None:
+                self.models.delete_jobs(under.task_id, under.training_id)
         if found is not None and found.has_ended and found.version is None and found.model:
             self.models.delete(under.task_id, found.model.name)
         return True

@@ -10,7 +10,7 @@ from autotune_platform.apprentice.runs.outputs import read_output
 from autotune_platform.apprentice.runs.prompting import local_question
 from autotune_platform.apprentice.training.certifying import Certifying
 from autotune_platform.apprentice.training.endings import TrainingEndings
-from autotune_platform.apprentice.training.models import TrainedModel, Training
+from autotune_platform.apprentice.training.models import Training
 from autotune_platform.apprentice.training.progress import Begun, TrainingProgress, Under
 from autotune_platform.apprentice.versions.models import ModelVersion, VersionGate
 from autotune_platform.apprentice.versions.repository import VersionRepository
@@ -66,7 +66,7 @@ class HostStep:
 
     def _host(self, begun: Begun) -> None:
         training, task = begun.training, begun.task
-        name = _model(begun).name
+        name = _served(begun).model
         for _ in BUSY.attempts(_ATTEMPTS):
             known = self.versions.all_of(task.id)
             found = next((one for one in known if one.model == name), None)
@@ -83,15 +83,17 @@ class HostStep:
         raise UnavailableError("others are changing this task", retry_after_seconds=1)
 
     def _version(self, begun: Begun, number: int) -> ModelVersion:
-        training, model = begun.training, _model(begun)
+        training, served = begun.training, _served(begun)
         return ModelVersion(
             task_id=training.task_id,
             organization_id=training.organization_id,
             number=number,
             definition_hash=training.definition_hash,
-            backend="linear",
-            model=model.name,
-            digest=model.sha256,
+            backend="linear" if training.hosted is None else "sagemaker",
+            model=served.model,
+            digest=served.digest,
+            endpoint=served.endpoint,
+            component=served.component,
             gate=_gate(training),
             created_at=self.progress.clock.now(),
             created_by=training.created_by,
@@ -100,12 +102,6 @@ class HostStep:
 
 def _next(known: Sequence[ModelVersion]) -> int:
     return known[-1].number + 1 if known else 1
-
-
-def _model(begun: Begun) -> TrainedModel:
-    model = begun.training.model
-    assert model is not None
-    return model
 
 
 def _gate(training: Training) -> VersionGate | None:
@@ -117,5 +113,8 @@ def _gate(training: Training) -> VersionGate | None:
 
 
 def _served(begun: Begun) -> ServedModel:
-    model = _model(begun)
+    model, hosted = begun.training.model, begun.training.hosted
+    if hosted is not None:
+        return hosted.served(begun.task.id)
+    assert model is not None
     return ServedModel(model=model.name, digest=model.sha256)

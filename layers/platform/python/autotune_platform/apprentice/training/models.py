@@ -1,6 +1,7 @@
 """A training as it is stored."""
 
 from datetime import datetime, timedelta
+from typing import Literal
 
 from autotune.protocol.apprentice_models import TrainingBackend
 from autotune.protocol.apprentice_trainings import (
@@ -13,10 +14,14 @@ from autotune.protocol.apprentice_trainings import (
     ApprenticeTrainingTest,
 )
 from autotune_platform.apprentice.examples.manifests import Manifest
+from autotune_platform.apprentice.local.contract import ServedModel
 from autotune_platform.runtime.frozen_model import FrozenModel
 
 START_WITHIN = timedelta(minutes=5)
 """So long a step may wait for a function, before its execution counts as lost."""
+
+
+ModelKind = Literal["linear", "lora"]
 
 
 class TrainedModel(FrozenModel):
@@ -27,12 +32,80 @@ class TrainedModel(FrozenModel):
         sha256: of the artifact's bytes, in hexadecimal digits.
         size_bytes: how many there are.
         seconds: how long it took to compute.
+        kind: ``linear`` is an ``.npz`` that functions host; ``lora`` a ``.tar.gz`` with an adapter
+            in safetensors, which needs its base model (``students.files.artifact_key``).
+        base_model: of an adapter, and ``base_sha256`` the digest of that one's ``base.json``.
     """
 
     name: str
     sha256: str
     size_bytes: int
     seconds: float
+    kind: ModelKind = "linear"
+    base_model: str | None = None
+    base_sha256: str | None = None
+
+
+class HostedModel(FrozenModel):
+    """Where SageMaker hosts a model that is judged, and that callers will have there.
+
+    Attributes:
+        name: of the model at SageMaker, which no other ever has.
+    """
+
+    name: str
+    endpoint: str | None
+    component: str | None
+
+    def served(self, task_id: str) -> ServedModel:
+        """Return what it is asked by."""
+        return ServedModel(
+            self.name, endpoint=self.endpoint, component=self.component, task_id=task_id
+        )
+
+
+class TrainingJob(FrozenModel):
+    """A job that was planned, and that money is set aside for.
+
+    Attributes:
+        name: no other job ever has it.
+        attempt: the how many-th of its training.
+        price_nano_usd: of an hour of its instance.
+        reserved_nano_usd: what was set aside, in the periods that are named.
+        is_resumed: it goes on from checkpoints of one that ran out of time.
+        planned_at: when.
+    """
+
+    name: str
+    attempt: int
+    instance_type: str
+    price_nano_usd: int
+    reserved_nano_usd: int
+    periods: tuple[str, ...]
+    is_resumed: bool = False
+    planned_at: datetime
+
+
+class JobPlan(FrozenModel):
+    """What is known for the next job of a training.
+
+    Attributes:
+        attempts: how many jobs were planned.
+        instance: place of the next one's type among ``instanceTypes``.
+        is_resumed: it goes on from checkpoints.
+        failures: how many jobs SageMaker failed for no reason.
+        without_since: since when there was no capacity; None while there was.
+        not_before: when the next one is tried.
+        base_sha256: digest of the base model's ``base.json`` that the first job was given.
+    """
+
+    attempts: int = 0
+    instance: int = 0
+    is_resumed: bool = False
+    failures: int = 0
+    without_since: datetime | None = None
+    not_before: datetime | None = None
+    base_sha256: str | None = None
 
 
 class Training(FrozenModel):
@@ -44,6 +117,15 @@ class Training(FrozenModel):
         examples: how many there were of its definition when it began.
         manifest: of the frozen examples.
         redrive: how often its execution was lost; executions before the last redrive have no say.
+        turn: how often it was written while a job trained it; of two that look after it one has a
+            say.
+        job: the one under way, or the last one where none is.
+        plan: of its next job; None where it is trained without any.
+        hosted: where the model is hosted before it is a version; None of linear ones.
+        artifact: where the job left its model, as an address in S3.
+        spent_nano_usd: what jobs cost that have ended.
+        trained_seconds: how long those trained.
+        is_canceled: its owner wants it ended, once its job has.
         due_at: when a step that has not reported by then counts as lost.
     """
 
@@ -55,6 +137,14 @@ class Training(FrozenModel):
     state: ApprenticeTrainingState = "running"
     step: ApprenticeTrainingStep = "freeze"
     redrive: int = 0
+    turn: int = 0
+    job: TrainingJob | None = None
+    plan: JobPlan | None = None
+    hosted: HostedModel | None = None
+    artifact: str | None = None
+    spent_nano_usd: int = 0
+    trained_seconds: float = 0.0
+    is_canceled: bool = False
     cause: ApprenticeTrainingCause = "request"
     examples: int = 0
     backend: TrainingBackend
@@ -66,6 +156,7 @@ class Training(FrozenModel):
     test: ApprenticeTrainingTest | None = None
     objections: tuple[ApprenticeTrainingObjection, ...] = ()
     error: ApprenticeTrainingError | None = None
+    reason: str | None = None
     version: int | None = None
     created_at: datetime
     created_by: str

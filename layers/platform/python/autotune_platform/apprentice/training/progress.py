@@ -25,6 +25,7 @@ from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.retry import BUSY
+from autotune_platform.storage.counting import Addition
 
 logger = Logger()
 
@@ -71,13 +72,18 @@ class TrainingProgress:
         training = self.at(under)
         if training is None or training.step != step:
             return None
+        begun = self.standing(training)
+        if begun is None:
+            self.fail(training, "task_changed")
+        return begun
+
+    def standing(self, training: Training) -> Begun | None:
+        """Return a training with its task; None where that is gone or has another definition."""
         task = self.tasks.find(training.organization_id, training.task_name)
         if task is None or task.id != training.task_id or task.state != "kept":
-            self.fail(training, "task_changed")
             return None
         configuration = self.tasks.configuration(task.id, training.configuration_version)
         if configuration is None or task.definition_hash != training.definition_hash:
-            self.fail(training, "task_changed")
             return None
         return Begun(training, task, configuration)
 
@@ -88,11 +94,31 @@ class TrainingProgress:
             return None
         return None if found.has_ended or found.redrive != under.redrive else found
 
-    def go_on(self, training: Training, step: ApprenticeTrainingStep, **found: Any) -> bool:
-        """Store what a step found, and which comes next; return False where another had a say."""
+    def job_of(self, under: Under) -> str | None:
+        """Return the name of the job under way, if there is one."""
+        training = self.at(under)
+        if training is None or training.step != "train" or training.job is None:
+            return None
+        return training.job.name
+
+    def go_on(
+        self, training: Training, step: ApprenticeTrainingStep, *also: Addition, **found: Any
+    ) -> bool:
+        """Store what a step found, and which comes next; return False where another had a say.
+
+        Args:
+            training: as it was read.
+            step: the next one, or the same where it goes on.
+            also: what is written in the same transaction.
+            found: what is known of the training from now on.
+        """
+        return self.trainings.change(training, self.going_on(training, step, **found), *also)
+
+    def going_on(self, training: Training, step: ApprenticeTrainingStep, **found: Any) -> Training:
+        """Return a training that goes on, with when it has to report again."""
         due_at = self.clock.now() + LONGEST_STEP + START_WITHIN * 2**training.redrive
-        after = training.model_copy(update={**found, "step": step, "due_at": due_at})
-        return self.trainings.change(training, after)
+        changes = {**found, "step": step, "due_at": due_at, "turn": training.turn + 1}
+        return training.model_copy(update=changes)
 
     def discard(
         self, training: Training, *objections: ApprenticeTrainingObjection, **found: Any
@@ -101,15 +127,24 @@ class TrainingProgress:
         logger.info("training discarded", training_id=training.id, objections=objections)
         return self._end(training, state="discarded", objections=objections, **found)
 
-    def fail(self, training: Training, error: ApprenticeTrainingError, **found: Any) -> bool:
-        """End a training that makes no model, and say why."""
+    def fail(
+        self, training: Training, error: ApprenticeTrainingError, *also: Addition, **found: Any
+    ) -> bool:
+        """End a training that makes no model, and say why.
+
+        Args:
+            training: as it was read.
+            error: why.
+            also: what is written in the same transaction.
+            found: what is known of the training from now on.
+        """
         logger.info("training failed", training_id=training.id, code=error)
-        return self._end(training, state="failed", error=error, **found)
+        return self._end(training, *also, state="failed", error=error, **found)
 
     def host(self, training: Training, certificate: Certificate) -> bool:
         """End a training whose model is a version from now on, which the certificate names."""
         version = certificate.version
-        return self._end(training, certificate, state="hosted", version=version)
+        return self._end(training, certificate=certificate, state="hosted", version=version)
 
     def give_up(self, under: Under) -> None:
         """End a training whose execution could not go on.
@@ -124,7 +159,11 @@ class TrainingProgress:
         raise UnavailableError("others are changing this training", retry_after_seconds=1)
 
     def _end(
-        self, training: Training, certificate: Certificate | None = None, **found: Any
+        self,
+        training: Training,
+        *also: Addition,
+        certificate: Certificate | None = None,
+        **found: Any,
     ) -> bool:
         ended = training.model_copy(update={**found, "ended_at": self.clock.now()})
-        return self.trainings.change(training, ended, certificate=certificate)
+        return self.trainings.change(training, ended, *also, certificate=certificate)

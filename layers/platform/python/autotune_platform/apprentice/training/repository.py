@@ -31,6 +31,8 @@ from autotune_platform.storage.table import Key, Table
 
 OPEN_TRAININGS = "trainings"
 """The partition of the index that has trainings under way: there are few, each for minutes."""
+_PASSING = ("job",)
+"""What a training has for a while."""
 
 
 class Grown(NamedTuple):
@@ -113,17 +115,23 @@ class TrainingRepository:
         return self._table.write_together(writes, token=uuid4().hex) is None
 
     def change(
-        self, before: Training, after: Training, *, certificate: Certificate | None = None
+        self,
+        before: Training,
+        after: Training,
+        *also: Addition,
+        certificate: Certificate | None = None,
     ) -> bool:
         """Store what became of a training; return False where somebody else did meanwhile.
 
         One that has ended makes room for the next.
 
         Args:
+            before: the training as it was read.
+            after: as it is from now on.
+            also: what is written in the same transaction.
             certificate: of the version that came of it, stored with its end and never again.
         """
-        is_as_it_was = {"state": before.state, "step": before.step, "redrive": before.redrive}
-        writes = [self._addition(after, only_if=is_as_it_was)]
+        writes = [self.changed(before, after), *also]
         if after.has_ended:
             writes.append(
                 Addition(
@@ -149,6 +157,18 @@ class TrainingRepository:
                 )
             )
         return self._table.write_together(writes, token=uuid4().hex) is None
+
+    def changed(self, before: Training, after: Training) -> Addition:
+        """Return what stores a training that goes on, as a part of a transaction."""
+        return self._addition(
+            after,
+            only_if={
+                "state": before.state,
+                "step": before.step,
+                "redrive": before.redrive,
+                "turn": before.turn,
+            },
+        )
 
     def certificate(self, task_id: str, version: int) -> Certificate | None:
         """Return the certificate of a version; None where no training here made it."""
@@ -211,6 +231,7 @@ class TrainingRepository:
     ) -> Addition:
         attributes: dict[str, Any] = training.model_dump(mode="json", exclude_none=True)
         attributes["due_at"] = moment(training.due_at)
+        gone = [name for name in _PASSING if attributes.get(name) is None]
         is_open = not training.has_ended
         if is_open:
             attributes[OPEN_SHARD] = OPEN_TRAININGS
@@ -219,6 +240,6 @@ class TrainingRepository:
             pk=trainings_of(training.task_id),
             sk=training_key(training.number),
             changes=attributes,
-            remove=() if is_open else (OPEN_SHARD,),
+            remove=[*gone, *(() if is_open else (OPEN_SHARD,))],
             only_if=only_if,
         )

@@ -1,7 +1,7 @@
 """Starting trainings, and telling what became of them."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -13,6 +13,7 @@ from autotune_platform.apprentice.configuration.models import ApprenticeTask
 from autotune_platform.apprentice.configuration.service import TaskConfigurations
 from autotune_platform.apprentice.folding.repository import EvidenceRepository
 from autotune_platform.apprentice.training.models import START_WITHIN, LastTraining, Training
+from autotune_platform.apprentice.training.prices import InstancePrices, objection_to_paying
 from autotune_platform.apprentice.training.repository import TrainingRepository
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import (
@@ -26,7 +27,9 @@ from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.retry import BUSY
 
 _ATTEMPTS = 8
-TRAINED_HERE = frozenset({"linear"})
+IN_JOBS = frozenset({"sagemaker", "huggingface"})
+"""Backends whose models a job trains, by the same program."""
+TRAINED_HERE = IN_JOBS | {"linear"}
 """Backends that something trains so far."""
 
 
@@ -38,6 +41,7 @@ def start_execution(executions: Executions, training: Training) -> None:
             "number": training.number,
             "training_id": training.id,
             "redrive": training.redrive,
+            "in_jobs": training.backend in IN_JOBS,
         }
     )
     executions.try_start(f"{training.id}-{training.redrive}", document)
@@ -45,12 +49,18 @@ def start_execution(executions: Executions, training: Training) -> None:
 
 @part
 class Trainings:
-    """Starts trainings of a task, one at a time."""
+    """Starts trainings of a task, one at a time.
+
+    Attributes:
+        stop_job: has a job of a name stopped.
+    """
 
     tasks: TaskConfigurations
     repository: TrainingRepository
     evidence: EvidenceRepository
     executions: Executions
+    prices: InstancePrices
+    stop_job: Callable[[str], None]
     clock: Clock = SYSTEM_CLOCK
 
     def start(self, caller: Caller, name: str) -> Training:
@@ -59,13 +69,15 @@ class Trainings:
         Raises:
             NotFoundError: there is no such task.
             ConflictError: its configuration trains nothing that is trained here, its evaluator is a
-                grader, or a training is under way.
+                grader, a job could not be paid for, or a training is under way.
             TooManyEntitiesError: the task had as many trainings as it may.
             UnavailableError: others keep changing the task.
         """
         for _ in BUSY.attempts(_ATTEMPTS):
             configured = self.tasks.get(caller, name)
             objection = objection_to(configured.configuration.document, name)
+            if objection is None:
+                objection = self._objection_to_paying(configured.configuration.document)
             if objection is not None:
                 raise ConflictError(objection)
             task, document = configured.task, configured.configuration.document
@@ -97,6 +109,33 @@ class Trainings:
             raise NotFoundError(f"task {name} has no training {number}")
         return found
 
+    def cancel(self, caller: Caller, name: str, number: int) -> Training:
+        """Have a training ended; one that has ended stays as it is.
+
+        A job that trains is stopped, and paid for as far as it came; the training ends with it.
+
+        Raises:
+            NotFoundError: there is no such task, or no such training.
+            UnavailableError: others keep changing the training.
+        """
+        for _ in BUSY.attempts(_ATTEMPTS):
+            training = self.get(caller, name, number)
+            if training.has_ended:
+                return training
+            is_in_job = training.step == "train" and training.job is not None
+            changes: dict[str, object] = {"turn": training.turn + 1}
+            if is_in_job:
+                changes["is_canceled"] = True
+            else:
+                now = self.clock.now()
+                changes |= {"state": "failed", "error": "canceled", "ended_at": now}
+            after = training.model_copy(update=changes)
+            if self.repository.change(training, after):
+                if training.job is not None and is_in_job:
+                    self.stop_job(training.job.name)
+                return after
+        raise UnavailableError("others are changing this training", retry_after_seconds=1)
+
     def list(
         self, caller: Caller, name: str, *, limit: int, next_token: str | None
     ) -> tuple[Sequence[Training], str | None]:
@@ -108,6 +147,10 @@ class Trainings:
         """
         task: ApprenticeTask = self.tasks.require(caller, name)
         return self.repository.list(task.id, limit=limit, next_token=next_token)
+
+    def _objection_to_paying(self, document: Mapping[str, Any]) -> str | None:
+        is_paid = document["training"]["backend"] in IN_JOBS
+        return objection_to_paying(document, self.prices) if is_paid else None
 
     def _examples(self, task: ApprenticeTask) -> int:
         return self.evidence.examples_of(task.id, task.definition_hash)
@@ -145,6 +188,11 @@ def objection_to(document: Mapping[str, Any], name: str) -> str | None:
     if training["backend"] not in TRAINED_HERE:
         known = ", ".join(sorted(TRAINED_HERE))
         return f"training.backend is {training['backend']}; trained here: {known}"
+    if training["backend"] in IN_JOBS and document["local"]["hosting"] != "inference_component":
+        return (
+            "local.hosting is serverless: what a job trains is an adapter, and inference_component "
+            "hosts those"
+        )
     if document["evaluator"]["type"] == "custom":
         return (
             "evaluator.type is custom: models are judged on held-out examples by structured_match "

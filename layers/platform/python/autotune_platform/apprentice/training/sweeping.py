@@ -19,10 +19,15 @@ _MOST = 500
 
 @part
 class TrainingSweeping:
-    """Looks after trainings that did not report."""
+    """Looks after trainings that did not report.
+
+    Attributes:
+        stop_job: has a job of a name stopped.
+    """
 
     progress: TrainingProgress
     executions: Executions
+    stop_job: Callable[[str], None]
 
     def sweep(self, *, has_time: Callable[[], bool]) -> int:
         """Redrive what is overdue; return how many there were."""
@@ -32,9 +37,11 @@ class TrainingSweeping:
                 break
             looked += 1
             if training.redrive >= MOST_REDRIVES:
-                self.progress.give_up(
-                    Under(training.task_id, training.number, training.id, training.redrive)
-                )
+                under = Under(training.task_id, training.number, training.id, training.redrive)
+                job = self.progress.job_of(under)
+                if job is not None:
+                    self.stop_job(job)
+                self.progress.give_up(under)
                 continue
             self._redrive(training)
         return looked

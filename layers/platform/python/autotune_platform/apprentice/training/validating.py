@@ -2,9 +2,10 @@
 
 import json
 import math
-import time
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
+from itertools import islice
 from typing import Any, Final
 
 from autotune.protocol.apprentice_trainings import (
@@ -15,16 +16,24 @@ from autotune.protocol.apprentice_trainings import (
 )
 from autotune_platform.apprentice.examples.data_sets import DataSets
 from autotune_platform.apprentice.examples.manifests import Row, TamperedDataSetError
+from autotune_platform.apprentice.local.contract import LocalClients
 from autotune_platform.apprentice.runs.outputs import read_output
 from autotune_platform.apprentice.runs.scoring import score_of
 from autotune_platform.apprentice.standing import Standings
 from autotune_platform.apprentice.students.artifacts import from_bytes
 from autotune_platform.apprentice.students.errors import BadArtifactError
 from autotune_platform.apprentice.students.files import ModelFiles, TamperedArtifactError
-from autotune_platform.apprentice.students.linear import LinearModel
+from autotune_platform.apprentice.training.answering import (
+    MOST_ASKED,
+    TOGETHER,
+    Answers,
+    hosted_answers,
+    linear_answers,
+)
 from autotune_platform.apprentice.training.bars import bar_of
 from autotune_platform.apprentice.training.endings import TrainingEndings
 from autotune_platform.apprentice.training.freezing import attempt_of
+from autotune_platform.apprentice.training.models import Training
 from autotune_platform.apprentice.training.progress import Begun, TrainingProgress, Under
 from autotune_platform.apprentice.validation.judging import (
     Bar,
@@ -48,19 +57,20 @@ _MOST_EVIDENCE = 1e12
 
 @part
 class ValidateStep:
-    """Judges a linear student."""
+    """Judges a student: a linear one in this process, another one where it is hosted."""
 
     progress: TrainingProgress
     endings: TrainingEndings
     data_sets: DataSets
     files: ModelFiles
     standings: Standings
+    clients: LocalClients
 
     def run(self, under: Under) -> bool:
         """Judge, and return whether the execution is over.
 
         Raises:
-            UnavailableError: a store is busy.
+            UnavailableError: a store is busy, or a hosted model does not answer.
         """
         begun = self.progress.begin(under, "validate")
         if begun is not None:
@@ -76,12 +86,20 @@ class ValidateStep:
         training, document = begun.training, begun.configuration.document
         assert training.model is not None
         assert training.manifest is not None
-        student = self._student(training.task_id, training.model.name, training.model.sha256)
+        student = self._answers(training, document)
         number, before = self._serving(begun)
         attempt = attempt_of(training, self.progress.trainings.all_of(training.task_id))
         bar = bar_of(document, attempt=attempt)
         rows = self.data_sets.rows(training.manifest, "holdout")
-        answers = [_answer(row, student, before, document) for row in rows]
+        if training.hosted is None:
+            answers = [_answer(row, student, before, document) for row in rows]
+        else:
+            # In the order of ids, which are no part of what is asked.
+            some = islice(rows, MOST_ASKED)
+            with ThreadPoolExecutor(TOGETHER) as threads:
+                answers = list(
+                    threads.map(lambda row: _answer(row, student, before, document), some)
+                )
         found = judge(answers, bar, student.candidates)
         test = _on_wire(found, bar, attempt, number)
         if found.has_passed:
@@ -89,33 +107,41 @@ class ValidateStep:
         else:
             self.progress.discard(training, *(_SAID[one] for one in found.objections), test=test)
 
-    def _student(self, task_id: str, name: str, sha256: str) -> LinearModel:
-        return from_bytes(self.files.get(task_id, name, sha256=sha256))
+    def _answers(self, training: Training, document: Mapping[str, Any]) -> Answers:
+        model, hosted = training.model, training.hosted
+        assert model is not None
+        if hosted is not None:
+            return hosted_answers(self.clients, document, hosted.served(training.task_id))
+        return self._linear(training.task_id, model.name, model.sha256)
 
-    def _serving(self, begun: Begun) -> tuple[int | None, LinearModel | None]:
-        """Return the version that serves now, where it is a linear one."""
+    def _linear(self, task_id: str, name: str, sha256: str) -> Answers:
+        return linear_answers(from_bytes(self.files.get(task_id, name, sha256=sha256)))
+
+    def _serving(self, begun: Begun) -> tuple[int | None, Answers | None]:
+        """Return the version that serves now, where it can be asked as the new one is."""
         standing = self.standings.read(begun.task.organization_id, begun.task.name)
         number = standing.derived.serving
         if number is None:
             return None, None
-        served = standing.served[number]
-        if standing.versions[number].known.backend != "linear" or served.digest is None:
-            return None, None
-        return number, self._student(begun.task.id, served.model, served.digest)
+        served, document = standing.served[number], begun.configuration.document
+        backend = standing.versions[number].known.backend
+        if backend == "linear" and served.digest is not None:
+            return number, self._linear(begun.task.id, served.model, served.digest)
+        if backend == "sagemaker" == document["local"]["backend"]:
+            return number, hosted_answers(self.clients, document, served)
+        return None, None
 
 
 def _answer(
-    row: Row, student: LinearModel, before: LinearModel | None, document: Mapping[str, Any]
+    row: Row, student: Answers, before: Answers | None, document: Mapping[str, Any]
 ) -> HeldOutAnswer:
     truth = json.dumps(row.output, separators=(",", ":"), ensure_ascii=False)
-    started = time.perf_counter()
-    text, confidence = student.answer(row.input)
-    milliseconds = math.ceil((time.perf_counter() - started) * 1_000)
+    text, milliseconds, confidence = student.answer(row.input)
     return HeldOutAnswer(
         group=row.group,
         propensity=row.propensity or 1.0,
         score=score_of(document, text, truth) or 0.0,
-        before=None if before is None else score_of(document, before.answer(row.input)[0], truth),
+        before=None if before is None else score_of(document, before.answer(row.input).text, truth),
         is_valid=read_output(text, document["outputSchema"]) is not None,
         milliseconds=milliseconds,
         confidence=confidence,

@@ -11,6 +11,13 @@ _NOT_SHOWN = {
     "due_at",
     "manifest",
     "model",
+    "turn",
+    "job",
+    "plan",
+    "artifact",
+    "hosted",
+    "trained_seconds",
+    "is_canceled",
 }
 
 
@@ -32,5 +39,16 @@ def training_on_wire(training: Training) -> wire.ApprenticeTraining:
             size_bytes=model.size_bytes,
             seconds=model.seconds,
         )
+    job = None
+    if training.job is not None:
+        job = wire.ApprenticeTrainingJob(
+            name=training.job.name,
+            attempt=training.job.attempt,
+            instance_type=training.job.instance_type,
+            reserved_nano_usd=training.job.reserved_nano_usd,
+            is_resumed=training.job.is_resumed,
+        )
     shown = training.model_dump(exclude=_NOT_SHOWN)
-    return wire.ApprenticeTraining.model_validate({**shown, "data": data, "model": trained})
+    return wire.ApprenticeTraining.model_validate(
+        {**shown, "data": data, "model": trained, "job": job}
+    )

@@ -18,6 +18,7 @@ from autotune_platform.apprentice.validation.measuring import (
     could_pass,
     fewest_scores,
     measured,
+    most_telling,
     weighed,
 )
 
@@ -95,7 +96,9 @@ class Bar:
 
     def is_in_reach(self, propensities: Iterable[float]) -> bool:
         """Return whether any version could pass on groups of these propensities."""
-        weights = weighed(1 / one for one in propensities)
+        known = list(propensities)
+        least = most_telling(known)
+        weights = weighed(1 / one for one in known if one >= least)
         return could_pass(weights, threshold=self.rules.graduation, level=self.level)
 
 
@@ -105,7 +108,7 @@ class Judgement:
 
     Attributes:
         examples: how many there are.
-        groups: how many groups of inputs they are of.
+        groups: how many groups of inputs decide; those that chance drew too seldom do not.
         fewest_groups: how many it takes at least.
         agreement: the test of its mean agreement; None without any example.
         comparison: the one with the version before it; None where there is none to compare with.
@@ -141,6 +144,8 @@ def judge(
             where the version does not say how sure it is.
     """
     groups = _groups(answers)
+    least = most_telling(_propensity(group) for group in groups)
+    groups = [group for group in groups if _propensity(group) >= least]
     weights = weighed(1 / _propensity(group) for group in groups)
     agreement = measured(
         [

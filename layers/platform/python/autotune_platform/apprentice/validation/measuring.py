@@ -89,3 +89,21 @@ def weighed(weights: Iterable[float]) -> list[float]:
     known = list(weights)
     heaviest = max(known, default=1.0)
     return [weight / heaviest for weight in known]
+
+
+def most_telling(propensities: Iterable[float]) -> float:
+    """Return from which propensity on groups say most together; 0 of none.
+
+    Beside a group that stands for ten, each that stands for one is a bet of a tenth: thousands of
+    phase 1 would say less than they do alone, because of some spot checks since. Which are left out
+    follows from propensities and never from scores, so that U is what it was. The mean is that over
+    inputs of those times at which chance drew as often.
+    """
+    least, most = 0.0, 0.0
+    inverse_squares = 0.0
+    for propensity, count in sorted(Counter(propensities).items(), reverse=True):
+        inverse_squares += count / propensity**2
+        told = inverse_squares * propensity**2  # as many of the heaviest say as much
+        if told > most:
+            least, most = propensity, told
+    return least

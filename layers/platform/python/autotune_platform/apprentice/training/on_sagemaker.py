@@ -1,0 +1,337 @@
+"""The second step where a model is trained in a job: jobs are planned, paid for and looked after.
+
+Each call looks at what there is and does what comes next, so that doubled, late and killed calls
+change nothing twice: money is set aside in the transaction that plans a job, a job's name follows
+from that plan, and it is paid for in the transaction that notes what became of it.
+"""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any, Final, NamedTuple
+
+from autotune.protocol.apprentice_trainings import ApprenticeTrainingError
+from autotune.protocol.llm_connections import nano_usd
+from autotune_platform.apprentice.training.endings import TrainingEndings
+from autotune_platform.apprentice.training.job_files import JobFiles
+from autotune_platform.apprentice.training.jobs import Asked, Found, TrainingJobs, job_name
+from autotune_platform.apprentice.training.models import JobPlan, Training, TrainingJob
+from autotune_platform.apprentice.training.prices import InstancePrices, price_of, reserved_for
+from autotune_platform.apprentice.training.progress import Begun, TrainingProgress, Under
+from autotune_platform.budgets.money import MoneyBudgets, NoRoom, Reserved
+from autotune_platform.budgets.scopes import MoneyLimits
+from autotune_platform.budgets.task_money import TaskMoney
+from autotune_platform.budgets.uses import task_scope, training_of
+from autotune_platform.runtime.parts import part
+from autotune_platform.runtime.training_jobs import JobRefusedError
+from autotune_platform.storage.counting import Addition
+
+SHORTEST_WAIT_S: Final = 30
+LONGEST_WAIT_S: Final = 600
+"""How long to wait before a job is looked at again: a sixtieth of a training's age, within these.
+
+An execution may have 25,000 events, and a look has nine
+(``tests/unit/apprentice/test_training_waits.py``).
+"""
+TRY_AGAIN_AFTER: Final = timedelta(minutes=10)
+GIVE_UP_AFTER: Final = timedelta(hours=24)
+"""So long there may be no capacity."""
+MOST_FAILURES: Final = 3
+
+
+class Looked(NamedTuple):
+    """What a look came to.
+
+    Attributes:
+        is_over: whether the execution has nothing left to do.
+        seconds: when to look again; None where the step is done.
+        job: name of the job under way.
+    """
+
+    is_over: bool
+    seconds: int | None
+    job: str | None
+
+
+@part
+class SageMakerStep:
+    """Has jobs train a model.
+
+    Attributes:
+        budgets: sets what trainings of a task may cost in a month.
+    """
+
+    progress: TrainingProgress
+    endings: TrainingEndings
+    jobs: TrainingJobs
+    files: JobFiles
+    money: MoneyBudgets
+    budgets: TaskMoney
+    prices: InstancePrices
+
+    def run(self, under: Under, *, job: str | None) -> Looked:
+        """Look after a training's jobs once.
+
+        Args:
+            under: which training.
+            job: the one that the look before left under way; it is stopped where its training has
+                ended meanwhile, or is gone.
+
+        Raises:
+            UnavailableError: a store is busy.
+        """
+        training = self._at(under)
+        if training is None:
+            if job is not None and self._is_gone(under) and self._runs_on(job):
+                return Looked(is_over=False, seconds=SHORTEST_WAIT_S, job=job)
+            return Looked(self.endings.is_over(under), None, None)
+        seconds = self._look(training)
+        after = self._at(under)
+        if after is None:
+            return Looked(self.endings.is_over(under), None, None)
+        job = after.job.name if after.job else None
+        return Looked(is_over=False, seconds=seconds, job=job)
+
+    def _at(self, under: Under) -> Training | None:
+        training = self.progress.at(under)
+        return training if training is not None and training.step == "train" else None
+
+    def _is_gone(self, under: Under) -> bool:
+        found = self.progress.trainings.get(under.task_id, under.number)
+        return found is None or found.id != under.training_id or found.has_ended
+
+    def _runs_on(self, job: str) -> bool:
+        """Have a job stopped, and return whether it has not ended: until then it writes files."""
+        found = self.jobs.find(job)
+        if found is None or found.outcome != "running":
+            return False
+        self.jobs.stop(job)
+        return True
+
+    def _look(self, training: Training) -> int:
+        """Do what comes next, and return how many seconds later to look again."""
+        begun = self.progress.standing(training)
+        error: ApprenticeTrainingError | None = None
+        if training.is_canceled or begun is None:
+            error = "canceled" if training.is_canceled else "task_changed"
+        job = training.job
+        if job is None:
+            if error is not None or begun is None:
+                self.progress.fail(training, error or "task_changed")
+                return SHORTEST_WAIT_S
+            return self._plan(training, begun)
+        found = self.jobs.find(job.name)
+        if found is None:
+            if error is not None or begun is None:
+                self._fail(training, job, error or "task_changed")
+            else:
+                self._create(training, job, begun)
+        elif not found.is_of(training.id, _data(training)):
+            self._fail(training, job, "job_name_taken")
+        elif found.outcome == "running":
+            self.progress.go_on(training, "train")
+            if error is not None:
+                self.jobs.stop(job.name)
+                return SHORTEST_WAIT_S
+        else:
+            self._end(training, job, found, error)
+        return self._wait(training)
+
+    def _plan(self, training: Training, begun: Begun) -> int:
+        """Set money aside for the next job and create it, or end the training."""
+        plan, document = training.plan or JobPlan(), begun.configuration.document
+        now = self.progress.clock.now()
+        if plan.not_before is not None and now < plan.not_before:
+            self.progress.go_on(training, "train")
+            return self._wait(training)
+        settings = document["training"]
+        instance = settings["instanceTypes"][plan.instance]
+        price = self.prices.find(instance)
+        base_sha256 = plan.base_sha256 or self.files.base_digest(settings["baseModel"])
+        monthly = document["budgets"]["trainingMonthly"]
+        if price is None or monthly is None:
+            self.progress.fail(training, "budget_exhausted", reason=f"{instance} has no price")
+        elif base_sha256 is None:
+            self.progress.fail(training, "base_missing")
+        else:
+            self._set_limits(training, monthly)
+            amount = reserved_for(settings["maxRuntimeS"], price)
+            again = plan.model_copy(
+                update={"attempts": plan.attempts + 1, "base_sha256": base_sha256}
+            )
+
+            def planned(periods: list[str]) -> Sequence[Addition]:
+                job = TrainingJob(
+                    name=job_name(training.id, again.attempts),
+                    attempt=again.attempts,
+                    instance_type=instance,
+                    price_nano_usd=price,
+                    reserved_nano_usd=amount,
+                    periods=tuple(periods),
+                    is_resumed=plan.is_resumed,
+                    planned_at=now,
+                )
+                after = self.progress.going_on(training, "train", job=job, plan=again)
+                return [self.progress.trainings.changed(training, after)]
+
+            self._reserve(training, begun, amount, planned)
+        return self._wait(training)
+
+    def _reserve(self, training: Training, begun: Begun, amount: int, planned: Any) -> None:
+        reserved = self.money.reserve([_scope(training)], amount, planned)
+        if isinstance(reserved, Reserved):
+            stored = self.progress.trainings.get(training.task_id, training.number)
+            if stored is not None and stored.job is not None and not stored.has_ended:
+                self._create(stored, stored.job, begun)
+        elif reserved is not None:
+            if isinstance(reserved, NoRoom):
+                self.money.announce(reserved)
+            self.progress.fail(training, "budget_exhausted")
+
+    def _set_limits(self, training: Training, monthly: str) -> None:
+        self.budgets.put(
+            training.organization_id,
+            training_of(training.task_id),
+            MoneyLimits(month=nano_usd(monthly)),
+            name=f"{training.task_name} (training)",
+            version=training.configuration_version,
+        )
+
+    def _create(self, training: Training, job: TrainingJob, begun: Begun) -> None:
+        document, manifest = begun.configuration.document, training.manifest
+        assert manifest is not None
+        assert training.plan is not None
+        assert training.plan.base_sha256 is not None
+        asked = Asked(
+            name=job.name,
+            training_id=training.id,
+            task_id=training.task_id,
+            inputs=self.files.give(manifest, document, training.plan.base_sha256),
+            instance_type=job.instance_type,
+            is_spot=document["training"]["spot"],
+            max_runtime_s=document["training"]["maxRuntimeS"],
+        )
+        try:
+            self.jobs.create(asked)
+        except JobRefusedError as refused:
+            if refused.code in {"ResourceLimitExceeded", "CapacityError"}:
+                self._elsewhere(training, job, begun, None)
+            elif refused.code != "ResourceInUse":
+                self._fail(training, job, "job_refused", reason=str(refused))
+            # One whose name is taken is looked at next time: it may be ours.
+
+    def _end(
+        self,
+        training: Training,
+        job: TrainingJob,
+        found: Found,
+        error: ApprenticeTrainingError | None,
+    ) -> None:
+        """Pay for a job that has ended, and go on from what became of it."""
+        begun = self.progress.standing(training)
+        plan = training.plan or JobPlan()
+        if error is not None or begun is None:
+            self._fail(training, job, error or "task_changed", found=found)
+        elif found.outcome == "completed":
+            self._go_on(training, job, found, step="verify", artifact=found.artifact)
+        elif found.outcome == "no_capacity":
+            self._elsewhere(training, job, begun, found)
+        elif found.outcome == "out_of_time" and not job.is_resumed:
+            self._again(training, job, found, is_resumed=True)
+        elif found.outcome == "failed" and plan.failures + 1 < MOST_FAILURES:
+            self._again(training, job, found, failures=plan.failures + 1)
+        else:
+            self._fail(training, job, _ERRORS[found.outcome], reason=found.reason, found=found)
+
+    def _elsewhere(
+        self, training: Training, job: TrainingJob, begun: Begun, found: Found | None
+    ) -> None:
+        """Go on with the next type of instance; after the last, with the first, some time later."""
+        plan, now = training.plan or JobPlan(), self.progress.clock.now()
+        since = plan.without_since or now
+        if now - since >= GIVE_UP_AFTER:
+            self._fail(training, job, "no_capacity", found=found)
+            return
+        is_last = plan.instance + 1 >= len(
+            begun.configuration.document["training"]["instanceTypes"]
+        )
+        self._again(
+            training,
+            job,
+            found,
+            instance=0 if is_last else plan.instance + 1,
+            not_before=now + TRY_AGAIN_AFTER if is_last else None,
+            without_since=since,
+        )
+
+    def _again(
+        self, training: Training, job: TrainingJob, found: Found | None, **changes: Any
+    ) -> None:
+        plan = training.plan or JobPlan()
+        update = {"not_before": None, "without_since": None, **changes}
+        self._go_on(
+            training, job, found, step="train", job_after=None, plan=plan.model_copy(update=update)
+        )
+
+    def _go_on(
+        self,
+        training: Training,
+        job: TrainingJob,
+        found: Found | None,
+        *,
+        step: Any,
+        **changes: Any,
+    ) -> None:
+        if "job_after" in changes:
+            changes["job"] = changes.pop("job_after")
+        paid, known = self._paid(training, job, found)
+        self.progress.go_on(training, step, *paid, **known, **changes)
+
+    def _fail(
+        self,
+        training: Training,
+        job: TrainingJob,
+        error: ApprenticeTrainingError,
+        *,
+        reason: str | None = None,
+        found: Found | None = None,
+    ) -> None:
+        paid, known = self._paid(training, job, found)
+        self.progress.fail(training, error, *paid, reason=reason, **known)
+
+    def _paid(
+        self, training: Training, job: TrainingJob, found: Found | None
+    ) -> tuple[list[Addition], dict[str, Any]]:
+        """Return what pays for a job, and what is known of its training from then on."""
+        billable = 0 if found is None else found.billable_seconds
+        spent = price_of(billable, job.price_nano_usd)
+        paid = self.money.settlement(
+            [_scope(training)], job.periods, reserved=job.reserved_nano_usd, spent=spent
+        )
+        trained = training.trained_seconds + (0 if found is None else found.seconds)
+        known = {"spent_nano_usd": training.spent_nano_usd + spent, "trained_seconds": trained}
+        return paid, known
+
+    def _wait(self, training: Training) -> int:
+        return wait_seconds((self.progress.clock.now() - training.created_at).total_seconds())
+
+
+_ERRORS: Final[dict[str, ApprenticeTrainingError]] = {
+    "algorithm_error": "algorithm_error",
+    "failed": "job_failed",
+    "out_of_time": "out_of_time",
+    "stopped": "job_stopped",
+}
+
+
+def wait_seconds(age_seconds: float) -> int:
+    """Return how long to wait before a job of a training of some age is looked at again."""
+    return min(LONGEST_WAIT_S, max(SHORTEST_WAIT_S, int(age_seconds / 60)))
+
+
+def _scope(training: Training) -> str:
+    return task_scope(training.organization_id, training_of(training.task_id))
+
+
+def _data(training: Training) -> str:
+    assert training.manifest is not None
+    return training.manifest.train.sha256
