@@ -12,6 +12,8 @@ from tests.support.permissions import SUMMARY, SUMMARY_NAME
 
 # Tests of a folder that share what is dear to make: an app that is synthesized, a browser, a stack.
 _TOGETHER = frozenset(["browser", "e2e", "infra"])
+# Those of processes that a busy machine keeps waiting.
+_TRIED_TWICE = frozenset(["browser", "e2e"])
 
 # Machines are slow at times, and every run tries the same examples: what fails here fails anywhere.
 settings.register_profile("steady", deadline=None, derandomize=True, max_examples=60)
@@ -26,6 +28,12 @@ class _Scheduling(LoadScopeScheduling):
     def _split_scope(self, nodeid: str) -> str:
         folder = nodeid.split("/")[1]
         return folder if folder in _TOGETHER else nodeid
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if _TRIED_TWICE.intersection(item.path.parts):
+            item.add_marker(pytest.mark.flaky(reruns=1))
 
 
 def pytest_collection_finish() -> None:

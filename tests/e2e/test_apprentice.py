@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from decimal import Decimal
 
 import pytest
 
 from autotune import APIError, AuditedEvent, AutotuneClient
+from autotune.client.errors import ConflictError
 from autotune.protocol.apprentice_runs import ApprenticeRun
 from autotune.protocol.llm_connections import LlmConnection
 from tests.e2e.conftest import until
@@ -14,8 +16,18 @@ from tests.providers.answers import Reply
 from tests.providers.server import FakeServer, serve
 from tests.support.apprentice import configuration
 from tests.support.apprentice_runs import ANSWER, INPUT
+from tests.support.students import made_up
+from tests.support.trainings import VERBS, taught
 
 PATIENCE = 60
+# So low that some dozens of held-out examples suffice, and fewer than are asked.
+LENIENT = {
+    "phase1ToPhase2": 50,
+    "phase2ToPhase3": 0.6,
+    "coachingTrigger": 0.5,
+    "emergencyThreshold": 0.3,
+}
+TRAINING = {"backend": "linear", "fineTuneBatchSize": 50, "holdout": 0.3}
 
 
 @pytest.fixture
@@ -167,3 +179,42 @@ def _audited(client: AutotuneClient, task_id: str) -> list[AuditedEvent]:
     return [
         one for one in found if isinstance(one, AuditedEvent) and one.data.get("taskId") == task_id
     ]
+
+
+def test_a_small_model_is_trained_judged_hosted_and_asked_beside_the_paid_one(
+    client: AutotuneClient, provider: FakeServer, teacher: LlmConnection
+) -> None:
+    """From answers of the paid model to a version in shadow: all steps are functions."""
+    provider.world.answers.answerer = taught
+    asked = configuration(teacher.id, thresholds=LENIENT, training=TRAINING)
+    client.apprentice_tasks.put("trained", configuration=asked)
+    questions = [given for given, _ in made_up(100)]
+
+    def ask(question: dict[str, str]) -> str:
+        return client.apprentice.run("trained", input=question, wait=25).id
+
+    with ThreadPoolExecutor(8) as threads:
+        ids = list(threads.map(ask, questions[:90]))
+    assert all(until(lambda: _ended(client, one), seconds=PATIENCE) for one in ids)  # noqa: B023
+    until(lambda: client.apprentice.examples.counts("trained").examples == 90, seconds=PATIENCE)
+
+    # It begins by itself within a minute or so: this one is in a hurry.
+    with suppress(ConflictError):
+        client.apprentice.trainings.start("trained")
+    newest = next(client.apprentice.trainings.list("trained"))
+    hosted = client.apprentice.trainings.wait_for("trained", newest.number, timeout=180)
+
+    assert (hosted.state, hosted.objections, hosted.error) == ("hosted", [], None)
+    assert hosted.model is not None
+    assert hosted.version is not None
+    version = client.apprentice.versions.get("trained", hosted.version)
+    assert (version.model, version.digest) == (hosted.model.name, hosted.model.sha256)
+
+    def shadowed() -> ApprenticeRun | None:
+        run = client.apprentice.run("trained", input=questions[-1], wait=25)
+        return run if run.routing and run.routing.pairs else None
+
+    run = until(shadowed, seconds=PATIENCE)
+    (verb,) = VERBS.intersection(questions[-1]["text"].split())
+    assert str(run.output) == str({"intent": verb})
+    client.apprentice_tasks.delete("trained")
