@@ -2,11 +2,15 @@ from collections.abc import Iterator
 
 import pytest
 
+from autotune_platform.apprentice.runs import running
+from autotune_platform.apprentice.sampling import Draw, is_drawn
 from tests.support.apprentice_runs import Runs
 from tests.support.apprentice_runs import runs as make_runs
 from tests.support.ledger import Ledger
 from tests.support.ledger import ledger as make_ledger
 from tests.support.platform import Platform
+
+LOWEST_RATE = 0.001
 
 
 @pytest.fixture
@@ -16,7 +20,17 @@ def ledger(platform: Platform) -> Iterator[Ledger]:
 
 
 @pytest.fixture
-def runs(ledger: Ledger) -> Iterator[Runs]:
+def runs(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> Iterator[Runs]:
+    """A task whose runs are checked, or not, at rates above one in a thousand.
+
+    Tests that want none checked have that rate, the lowest that there is, and would meet such a run
+    now and then.
+    """
+
+    def drawn(draw: Draw, key: bytes, run_id: str, rate: float) -> bool:
+        return rate > LOWEST_RATE and is_drawn(draw, key, run_id, rate)
+
+    monkeypatch.setattr(running, "is_drawn", drawn)
     with make_runs(ledger) as made:
         made.put()
         yield made
