@@ -49,7 +49,7 @@ class ApprenticeStack(DomainStack):
             "APPRENTICE_TABLE": shared.data.apprentice.table.table_name,
             "BUDGETS_TABLE": shared.data.budgets.table.table_name,
         }
-        self._add_tasks(http, ledger)
+        self._add_tasks(http)
         self._add_reports(http)
         self._add_examples(http, ledger)
         self.students = ApprenticeStudents(self)
@@ -59,13 +59,15 @@ class ApprenticeStack(DomainStack):
         ApprenticeHosting(self)
         ApprenticeTraining(self, http=http, ledger=ledger, students=self.students)
 
-    def _add_tasks(self, http: HttpStack, ledger: LedgerStack) -> None:
+    def _add_tasks(self, http: HttpStack) -> None:
         tasks = self.create_api(
             "ApprenticeApi",
             environment={
                 **self.apprentice_environment,
-                **ledger.call_environment,
+                **self.grader_environment,
                 "APPRENTICE_BUCKET": self.shared.data.apprentice_files.bucket.bucket_name,
+                "LEDGER_TABLE": self.shared.data.ledger.table.table_name,
+                "PROVIDER_KEYS_KEY": self.shared.data.provider_keys.key.key_id,
             },
         )
         table = self.shared.data.apprentice
