@@ -1,8 +1,11 @@
 """A training makes a version of a student that shows enough, and of no other."""
 
+from contextlib import suppress
+
 import boto3
 import pytest
 
+from tests.support.killing import Killed, Killer
 from tests.support.lambdas import forget_processes
 from tests.support.trainings import STEPS, TASK, TRAINING
 from tests.support.trainings import trainings as make_trainings
@@ -118,6 +121,34 @@ def test_each_step_may_be_done_again(trainings):
         assert trainings.step(name, event) == first
     assert [one["number"] for one in versions(trainings)] == [1]
     assert trainings.read()["state"] == "hosted"
+
+
+def test_a_version_has_its_model_wherever_the_last_step_was_killed(trainings):
+    """The step is given up then: what is left is a version with its model, or neither."""
+    trainings.ask(160)
+    killer = Killer()
+    killer.spare()
+
+    def host(moment, *, after):
+        trainings.start()
+        event = trainings.executions()[0]
+        trainings.steps(event, through="validate_student")
+        killer.called.clear()
+        killer.kill(moment, after=after)
+        with suppress(Killed):
+            trainings.step("host_student", event)
+        killer.spare()
+        trainings.step("fail_training", event)
+        models = {key.split("/")[-2] for key in objects() if "/models/" in key}
+        assert {one["model"] for one in versions(trainings)} == models
+        return len(models)
+
+    assert host("after-call", after=1_000) == 1
+    writes = [place for place, name in enumerate(killer.called) if name == "TransactWriteItems"]
+    assert writes
+    for place in writes:
+        before = host("before-call", after=place)
+        assert host("after-call", after=place) == before + 1
 
 
 def test_a_training_that_is_canceled_makes_no_version(trainings):

@@ -47,7 +47,7 @@ class HostStep:
             except TamperedDataSetError:
                 self.progress.fail(begun.training, "data_refused")
             else:
-                self._host(begun)
+                self._host(under, begun)
         return self.endings.is_over(under)
 
     def _smoke(self, begun: Begun) -> None:
@@ -64,22 +64,21 @@ class HostStep:
         if read_output(answer.text, document["outputSchema"]) is None:
             raise UnavailableError("the model answers something else", retry_after_seconds=5)
 
-    def _host(self, begun: Begun) -> None:
+    def _host(self, under: Under, begun: Begun) -> None:
         training, task = begun.training, begun.task
-        name = _served(begun).model
         for _ in BUSY.attempts(_ATTEMPTS):
             known = self.versions.all_of(task.id)
-            found = next((one for one in known if one.model == name), None)
-            if found is None and len(known) >= MAX_APPRENTICE_VERSIONS:
+            if len(known) >= MAX_APPRENTICE_VERSIONS:
                 self.progress.fail(training, "too_many_versions")
                 return
-            number = _next(known) if found is None else found.number
+            number = _next(known)
             # Before there is a version: none is without one for as long as KMS does not answer.
             certificate = self.certifying.certify(training, number)
-            if found is None and not self.versions.add(task, self._version(begun, number)):
-                continue
-            self.progress.host(training, certificate)
-            return
+            version = self.versions.added(task, self._version(begun, number))
+            if self.progress.host(training, certificate, *version):
+                return
+            if self.progress.at(under) is None:
+                return  # who did the same had a say
         raise UnavailableError("others are changing this task", retry_after_seconds=1)
 
     def _version(self, begun: Begun, number: int) -> ModelVersion:

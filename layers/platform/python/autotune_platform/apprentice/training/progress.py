@@ -25,7 +25,7 @@ from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.retry import BUSY
-from autotune_platform.storage.counting import Addition
+from autotune_platform.storage.counting import Addition, Check
 
 logger = Logger()
 
@@ -141,10 +141,22 @@ class TrainingProgress:
         logger.info("training failed", training_id=training.id, code=error)
         return self._end(training, *also, state="failed", error=error, **found)
 
-    def host(self, training: Training, certificate: Certificate) -> bool:
-        """End a training whose model is a version from now on, which the certificate names."""
-        version = certificate.version
-        return self._end(training, certificate=certificate, state="hosted", version=version)
+    def host(
+        self, training: Training, certificate: Certificate, *version: Check | Addition
+    ) -> bool:
+        """End a training whose model is a version from now on, which the certificate names.
+
+        Args:
+            version: what stores it, in the same transaction: a training that ended without a
+                version has its model deleted.
+        """
+        return self._end(
+            training,
+            *version,
+            certificate=certificate,
+            state="hosted",
+            version=certificate.version,
+        )
 
     def give_up(self, under: Under) -> None:
         """End a training whose execution could not go on.
@@ -161,7 +173,7 @@ class TrainingProgress:
     def _end(
         self,
         training: Training,
-        *also: Addition,
+        *also: Check | Addition,
         certificate: Certificate | None = None,
         **found: Any,
     ) -> bool:

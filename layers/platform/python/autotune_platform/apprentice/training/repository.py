@@ -23,7 +23,7 @@ from autotune_platform.apprentice.training.items import (
     trainings_of,
 )
 from autotune_platform.apprentice.training.models import Certificate, LastTraining, Training
-from autotune_platform.storage.counting import Addition
+from autotune_platform.storage.counting import Addition, Check
 from autotune_platform.storage.due_index import OPEN_SHARD, DueIndex
 from autotune_platform.storage.item_format import moment
 from autotune_platform.storage.numbered import numbered_page
@@ -118,7 +118,7 @@ class TrainingRepository:
         self,
         before: Training,
         after: Training,
-        *also: Addition,
+        *also: Check | Addition,
         certificate: Certificate | None = None,
     ) -> bool:
         """Store what became of a training; return False where somebody else did meanwhile.
@@ -131,7 +131,7 @@ class TrainingRepository:
             also: what is written in the same transaction.
             certificate: of the version that came of it, stored with its end and never again.
         """
-        writes = [self.changed(before, after), *also]
+        writes: list[Check | Addition] = [self.changed(before, after), *also]
         if after.has_ended:
             writes.append(
                 Addition(

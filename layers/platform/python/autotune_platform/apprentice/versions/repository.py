@@ -47,6 +47,12 @@ class VersionRepository:
 
         Of a task that is being deleted, nobody would ever erase it.
         """
+        return self._table.write_together(self.added(task, version), token=_once()) is None
+
+    def added(
+        self, task: ApprenticeTask, version: ModelVersion
+    ) -> tuple[Check | Addition, Addition]:
+        """Return what stores a version of a task, as a part of a transaction."""
         stored = Addition(
             table=self._table.name,
             pk=task.id,
@@ -54,7 +60,7 @@ class VersionRepository:
             changes=version.model_dump(mode="json", exclude_none=True),
             only_if={"number": None},
         )
-        return self._table.write_together([self._unchanged(task), stored], token=_once()) is None
+        return self._unchanged(task), stored
 
     def promote(
         self, task: ApprenticeTask, before: ModelVersion, after: ModelVersion, *, revision: int
