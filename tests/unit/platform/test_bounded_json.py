@@ -24,9 +24,12 @@ READERS = {"loads", "from_json", "model_validate_json", "validate_json", "raw_de
 OURS = {
     # What these read was written by the platform itself: tables, queues and files of its own.
     "apprentice/configuration/items.py",
+    "apprentice/coverage.py",
     "apprentice/examples/splits.py",
     "apprentice/folding/models.py",
+    "apprentice/folding/refolds.py",
     "apprentice/runs/items.py",
+    "apprentice/training/certifying.py",
     "audit/repository.py",
     "completions/generations.py",
     "completions/sleeps.py",
