@@ -116,7 +116,7 @@ class ApprenticeTraining(Construct):
         )
         table, function = self._data.apprentice, step.function
         table.grant_read(function, "GetItem", keys=LISTS)
-        table.grant_read(function, "GetItem", "Query", keys=TASKS)
+        table.grant_read(function, "GetItem", keys=TASKS)
         table.grant_write(function, "UpdateItem", keys=TASKS)
         self._data.apprentice_files.grant_delete(function)
         return step
@@ -129,7 +129,7 @@ class ApprenticeTraining(Construct):
         )
         data, function = self._data, freeze.function
         data.apprentice.grant_read(function, "ConditionCheckItem", keys=LISTS)
-        data.apprentice.grant_read(function, "BatchGetItem", keys=TASKS)
+        data.apprentice.grant_read(function, "BatchGetItem", "Query", keys=TASKS)
         # Texts are where runs have them: inputs in their items, answers in the ledger.
         data.apprentice.grant_read(function, "BatchGetItem", keys=RUNS)
         data.ledger.grant_read(function, "BatchGetItem", keys=REQUESTS)
@@ -198,6 +198,8 @@ class ApprenticeTraining(Construct):
             computes=True,
             memory_mb=WHOLE_PROCESSOR_MB,
         )
+        # Which attempt it is follows from the trainings before.
+        self._data.apprentice.grant_read(validate.function, "Query", keys=TASKS)
         for names in (DATA, MODELS):
             self._data.apprentice_files.grant_read(validate.function, names=names)
         # Those that are hosted at SageMaker are asked there.
@@ -212,6 +214,7 @@ class ApprenticeTraining(Construct):
             timeout=HOST_TIMEOUT,
         )
         self._data.apprentice.grant_read(host.function, "ConditionCheckItem", keys=LISTS)
+        self._data.apprentice.grant_read(host.function, "Query", keys=TASKS)
         self._data.apprentice_files.grant_read(host.function, names=DATA)
         self._data.certificates_key.grant_sign(host)
         students.grant_ask(host)

@@ -113,7 +113,7 @@ CALLS_MODELS = ASKS_MODELS | table("Registry", "PutItem", keys="llc_*")
 TRAINS = (
     ENCRYPT
     | table("Apprentice", "GetItem", keys="org_*#tasks")
-    | table("Apprentice", "GetItem", "Query", "UpdateItem", keys="apt_*")
+    | table("Apprentice", "GetItem", "UpdateItem", keys="apt_*")
     | found_in("ApprenticeFiles")
     | bucket("ApprenticeFiles", "DeleteObject", names="apt_*")
 )
@@ -289,7 +289,7 @@ EXPECTED = {
     | start("TrainStudent"),
     "FreezeExamples": TRAINS
     | table("Apprentice", "ConditionCheckItem", keys="org_*#tasks")
-    | table("Apprentice", "BatchGetItem", keys="apt_*")
+    | table("Apprentice", "BatchGetItem", "Query", keys="apt_*")
     | table("Apprentice", "BatchGetItem", keys="apr_*")
     | table("Ledger", "BatchGetItem", keys="llm_*")
     | found_in("LedgerTexts")
@@ -299,11 +299,13 @@ EXPECTED = {
     | bucket("ApprenticeFiles", "GetObject", names="apt_*/data/*")
     | bucket("ApprenticeFiles", "PutObject", names="apt_*/models/*"),
     "ValidateStudent": TRAINS
+    | table("Apprentice", "Query", keys="apt_*")
     | bucket("ApprenticeFiles", "GetObject", names="apt_*/data/*")
     | bucket("ApprenticeFiles", "GetObject", names="apt_*/models/*")
     | ASKS_VERSIONS,
     "HostStudent": TRAINS
     | table("Apprentice", "ConditionCheckItem", keys="org_*#tasks")
+    | table("Apprentice", "Query", keys="apt_*")
     | bucket("ApprenticeFiles", "GetObject", names="apt_*/data/*")
     | {("kms:GetPublicKey", "CertificatesKey", ""), ("kms:Sign", "CertificatesKey", "")}
     | ASKS_VERSIONS,

@@ -10,6 +10,7 @@ RARELY_CALLED_OF_APPRENTICE = {
     "AnswerLinear": "answers for students (tests/component/apprentice/test_linear_students.py)",
     "ApprenticeExamplesApi": "has examples (tests/component/apprentice/test_example_routes.py)",
     "TrainOnSageMaker": "has jobs train (tests/component/apprentice/test_training_jobs.py)",
+    "FailTraining": "ends what cannot go on (tests/component/apprentice/test_trainings.py)",
     "VerifyArtifact": "looks at their models (tests/component/apprentice/test_training_jobs.py)",
     "DeployStudent": "has those hosted (tests/component/apprentice/test_training_jobs.py)",
     "FollowRuns": "counts runs of the apprentice (tests/component/apprentice/test_folding.py)",
@@ -93,7 +94,6 @@ OF_APPRENTICE = (
         "TrainOnSageMaker",
         """
         dynamodb:GetItem Apprentice apt_*
-        dynamodb:Query Apprentice apt_*
         dynamodb:UpdateItem Apprentice apt_*
         dynamodb:UpdateItem Apprentice money#org_*#apt_*
         dynamodb:GetItem Apprentice org_*#tasks
@@ -112,10 +112,46 @@ OF_APPRENTICE = (
         "Jobs of SageMaker train models (tests/component/apprentice/test_training_jobs.py).",
     ),
     *rare(
+        "FailTraining",
+        """
+        dynamodb:GetItem Apprentice apt_*
+        dynamodb:UpdateItem Apprentice apt_*
+        dynamodb:GetItem Apprentice org_*#tasks
+        s3:DeleteObject ApprenticeFiles/apprentice/apt_*
+        s3:ListBucket ApprenticeFiles
+        """,
+        "Trainings that cannot go on are ended (tests/component/apprentice/test_trainings.py).",
+    ),
+    *rare(
+        "FreezeExamples",
+        """
+        dynamodb:BatchGetItem Apprentice apt_*
+        s3:DeleteObject ApprenticeFiles/apprentice/apt_*
+        s3:GetObject LedgerTexts/ledger/*
+        s3:ListBucket LedgerTexts
+        """,
+        "Examples are imported, answers are long, and data goes (tests/component/apprentice).",
+    ),
+    *rare(
+        "TrainLinear",
+        """
+        s3:DeleteObject ApprenticeFiles/apprentice/apt_*
+        s3:ListBucket ApprenticeFiles
+        """,
+        "What cannot be trained is deleted (tests/component/apprentice/test_trainings.py).",
+    ),
+    *rare(
+        "ValidateStudent",
+        """
+        s3:DeleteObject ApprenticeFiles/apprentice/apt_*
+        s3:ListBucket ApprenticeFiles
+        """,
+        "What shows too little is deleted (tests/component/apprentice/test_trainings.py).",
+    ),
+    *rare(
         "VerifyArtifact",
         """
         dynamodb:GetItem Apprentice apt_*
-        dynamodb:Query Apprentice apt_*
         dynamodb:UpdateItem Apprentice apt_*
         dynamodb:GetItem Apprentice org_*#tasks
         s3:DeleteObject ApprenticeFiles/apprentice/apt_*
@@ -131,7 +167,6 @@ OF_APPRENTICE = (
         dynamodb:DeleteItem Apprentice apt_*#hosting
         dynamodb:GetItem Apprentice apt_*
         dynamodb:PutItem Apprentice apt_*#hosting
-        dynamodb:Query Apprentice apt_*
         dynamodb:UpdateItem Apprentice apt_*
         dynamodb:UpdateItem Apprentice apt_*#hosting
         dynamodb:GetItem Apprentice org_*#tasks
