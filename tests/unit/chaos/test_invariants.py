@@ -125,7 +125,7 @@ def test_a_failure_with_a_value_or_without_a_reason_is_a_violation(wrong: Any) -
         [],
         [verdict("cmp_3", "scored", value=0.5)],
         [verdict("cmp_3", "failed", reason_code="grader_unreachable")],
-        [verdict("cmp_3", "failed", reason_code="deadline_exceeded", after=300)],
+        [verdict("cmp_3", "failed", reason_code="deadline_exceeded", after=500)],
     ],
 )
 def test_what_outlives_its_deadline_is_a_violation(wrong: list[Any]) -> None:
