@@ -127,6 +127,7 @@ OF_APPRENTICE = (
         """
         dynamodb:BatchGetItem Apprentice apt_*
         s3:DeleteObject ApprenticeFiles/apprentice/apt_*
+        s3:ListBucket ApprenticeFiles
         s3:GetObject LedgerTexts/ledger/*
         s3:ListBucket LedgerTexts
         """,

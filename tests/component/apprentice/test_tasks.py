@@ -241,6 +241,7 @@ def test_a_name_is_lower_case(platform: Platform, document: dict[str, Any], name
         ("training.canary", [0.5], "training", "canary"),
         ("training.splitBy", ["intent"], "training.splitBy", "training.splitBy"),
         ("training.holdout", 0.6, "training.holdout", "0.5"),
+        ("training.lora", {"r": 12}, "training.lora.r", "8, 16, 32, 64, 128 or 256"),
         ("evaluator.matchFields", ["text"], "evaluator.matchFields", "evaluator.matchFields"),
         ("evaluator.matchFields", ["intent", "intent"], "evaluator.matchFields", "once"),
         ("evaluator", {"type": "custom", "graderId": "grd_" + "0" * 26}, "evaluator.graderId", ""),

@@ -128,9 +128,13 @@ class LocalModel(RequestModel):
 
 
 class LoraSettings(RequestModel):
-    """Adapters of rank ``r`` on all linear layers, scaled by ``alpha / r``."""
+    """Adapters of rank ``r`` on all linear layers, scaled by ``alpha / r``.
 
-    r: Annotated[int, Field(ge=1, le=256, strict=True)] = 16
+    Attributes:
+        r: one that vLLM serves.
+    """
+
+    r: Literal[8, 16, 32, 64, 128, 256] = 16
     alpha: Annotated[int, Field(ge=1, le=1_024, strict=True)] = 32
 
 
