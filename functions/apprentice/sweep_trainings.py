@@ -21,5 +21,10 @@ def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # no
     def has_time() -> bool:
         return bool(context.get_remaining_time_in_millis() > _LAST_SECONDS * 1_000)
 
-    overdue = parts().training_sweeping.sweep(has_time=has_time)
-    return {"overdue": overdue, "began": parts().training_starting.sweep(has_time=has_time)}
+    overdue = 0
+    try:
+        overdue = parts().training_sweeping.sweep(has_time=has_time)
+    finally:
+        # Whatever failed of those, others are due.
+        began = parts().training_starting.sweep(has_time=has_time)
+    return {"overdue": overdue, "began": began}

@@ -1,6 +1,7 @@
 """Trainings whose execution was lost: each is begun anew where it was, some times."""
 
 from collections.abc import Callable
+from datetime import timedelta
 
 from aws_lambda_powertools import Logger
 
@@ -14,6 +15,7 @@ logger = Logger()
 
 MOST_REDRIVES = 6
 """Each waits twice as long as the one before: five hours in all."""
+FAILED_AGAIN = timedelta(minutes=15)
 _MOST = 500
 
 
@@ -30,21 +32,36 @@ class TrainingSweeping:
     stop_job: Callable[[str], None]
 
     def sweep(self, *, has_time: Callable[[], bool]) -> int:
-        """Redrive what is overdue; return how many there were."""
-        now, looked = self.progress.clock.now(), 0
+        """Redrive what is overdue; return how many there were.
+
+        Raises:
+            Exception: the first one of what failed, once all else was looked at.
+        """
+        now, looked, failed = self.progress.clock.now(), 0, None
         for training in self.progress.trainings.due(now, limit=_MOST):
             if not has_time():
                 break
             looked += 1
-            if training.redrive >= MOST_REDRIVES:
-                under = Under(training.task_id, training.number, training.id, training.redrive)
-                job = self.progress.job_of(under)
-                if job is not None:
-                    self.stop_job(job)
-                self.progress.give_up(under)
-                continue
-            self._redrive(training)
+            try:
+                self._look(training)
+            except Exception as error:
+                logger.exception("a training was not redriven", training_id=training.id)
+                failed = failed or error
+                later = training.model_copy(update={"due_at": now + FAILED_AGAIN})
+                self.progress.trainings.change(training, later)
+        if failed is not None:
+            raise failed
         return looked
+
+    def _look(self, training: Training) -> None:
+        if training.redrive < MOST_REDRIVES:
+            self._redrive(training)
+            return
+        under = Under(training.task_id, training.number, training.id, training.redrive)
+        job = self.progress.job_of(under)
+        if job is not None:
+            self.stop_job(job)
+        self.progress.give_up(under)
 
     def _redrive(self, training: Training) -> None:
         redrive = training.redrive + 1
