@@ -5,8 +5,10 @@ from contextlib import suppress
 import boto3
 import pytest
 
+from tests.support.apprentice_folding import Apprentice
 from tests.support.killing import Killed, Killer
 from tests.support.lambdas import forget_processes
+from tests.support.students import made_up
 from tests.support.trainings import STEPS, TASK, TRAINING
 from tests.support.trainings import trainings as make_trainings
 
@@ -70,6 +72,19 @@ def test_a_hold_out_on_which_no_model_could_pass_trains_nothing(trainings):
     assert lacks["train"] + lacks["holdout"] == 20
     assert (lacks["trainNeeded"], lacks["holdoutNeeded"]) == (50, 12)
     assert versions(trainings) == []
+    assert objects() == []
+
+
+def test_inputs_that_come_again_do_not_make_a_hold_out_larger(trainings):
+    for value, _ in made_up(10) * 12:
+        assert trainings.runs.start(value, wait=20).status == 200
+    Apprentice.follow(None, Apprentice.records())
+    found = trainings.train()
+
+    assert (found["state"], found["objections"]) == ("discarded", ["too_few_examples"])
+    assert found["step"] == "freeze"
+    assert found["shortage"]["holdout"] < 10 < found["shortage"]["holdoutNeeded"]
+    assert found["shortage"]["train"] >= found["shortage"]["trainNeeded"]
     assert objects() == []
 
 

@@ -136,8 +136,10 @@ class DataSets:
         chosen = self._chosen(task.id, task.definition_hash, split)
         _require(chosen.sizes, fewest)
         with RowFile("train") as train, RowFile("holdout") as held_out:
-            selections, examples_sha256 = self._write(chosen, train, held_out, split)
-            _require(Fewest(train=train.rows, holdout=held_out.rows), fewest)
+            selections, groups_held_out, examples_sha256 = self._write(
+                chosen, train, held_out, split
+            )
+            _require(Fewest(train=train.rows, holdout=groups_held_out), fewest)
             erased = len(chosen.train) + len(chosen.holdout) - train.rows - held_out.rows
             return Manifest(
                 training_id=training_id,
@@ -157,8 +159,11 @@ class DataSets:
 
     def _write(
         self, chosen: _Chosen, train: RowFile, held_out: RowFile, split: Split
-    ) -> tuple[dict[Selection, int], str]:
-        """Write both sides; return the rows that train by selection, and the digest of all ids."""
+    ) -> tuple[dict[Selection, int], int, str]:
+        """Write both sides; return rows that train, groups that do not, and the digest of all ids.
+
+        Rows are counted by their selection.
+        """
         selections, ids, validating = Counter[Selection](), hashlib.sha256(), set[str]()
         for row in self._rows(chosen.holdout, "holdout", split):
             if held_out.add(row):
@@ -170,7 +175,7 @@ class DataSets:
             if train.add(row):
                 selections[row.selection] += 1
                 ids.update(f"{row.id}\n".encode())
-        return dict(selections), ids.hexdigest()
+        return dict(selections), len(validating), ids.hexdigest()
 
     def _chosen(self, task_id: str, definition_hash: str, split: Split) -> _Chosen:
         """Return the latest examples of each side."""

@@ -12,7 +12,12 @@ from autotune_platform.runtime.frozen_model import FrozenModel
 
 @dataclass(frozen=True)
 class Fewest:
-    """How many rows each side has to have."""
+    """How much each side has to have.
+
+    Attributes:
+        train: rows.
+        holdout: groups of rows, since those of one group say the same thing again.
+    """
 
     train: int = 1
     holdout: int = 1
