@@ -30,6 +30,28 @@ class Soonest(NamedTuple):
     read: int
 
 
+def due_of(
+    table: Table, partition: str, before: datetime, *, index: str, limit: int
+) -> Iterator[Item]:
+    """Yield what is due in a partition of few items, the longest due first.
+
+    Each is read from the table: what the index has may be older, and is left out if it is gone.
+
+    Args:
+        partition: the ``open_shard`` that its items have.
+    """
+    found = table.items(
+        partition,
+        partition_name=OPEN_SHARD,
+        index=index,
+        below=("due_at", moment(before)),
+    )
+    for item in islice(found, limit):
+        stored = table.get(item["pk"], item["sk"])
+        if stored is not None:
+            yield stored
+
+
 class DueIndex:
     """Finds what is due, and moves, claims or closes it.
 

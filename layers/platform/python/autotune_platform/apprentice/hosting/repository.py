@@ -6,12 +6,11 @@ model, who notes minutes and nothing else.
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
-from itertools import islice
 
 from autotune_platform.apprentice.configuration.items import model_from
 from autotune_platform.apprentice.folding.items import DUE_RUNS_INDEX
 from autotune_platform.apprentice.hosting.models import Hosting
-from autotune_platform.storage.due_index import OPEN_SHARD
+from autotune_platform.storage.due_index import OPEN_SHARD, due_of
 from autotune_platform.storage.item_format import moment
 from autotune_platform.storage.table import Item, Table
 
@@ -83,16 +82,8 @@ class HostingRepository:
 
     def due(self, before: datetime, *, limit: int) -> Iterator[Hosting]:
         """Yield hostings that are to be looked at, the longest due first."""
-        found = self._table.items(
-            OPEN_HOSTINGS,
-            partition_name=OPEN_SHARD,
-            index=DUE_RUNS_INDEX,
-            below=("due_at", moment(before)),
-        )
-        for item in islice(found, limit):
-            stored = self._table.get(item["pk"], item["sk"])
-            if stored is not None:
-                yield model_from(stored, Hosting)
+        for item in due_of(self._table, OPEN_HOSTINGS, before, index=DUE_RUNS_INDEX, limit=limit):
+            yield model_from(item, Hosting)
 
     def forget(self, hosting: Hosting) -> None:
         """Delete a hosting of which nothing is left."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from itertools import islice
 from typing import Any, NamedTuple
 from uuid import uuid4
 
@@ -24,7 +23,7 @@ from autotune_platform.apprentice.training.items import (
 )
 from autotune_platform.apprentice.training.models import Certificate, LastTraining, Training
 from autotune_platform.storage.counting import Addition, Check
-from autotune_platform.storage.due_index import OPEN_SHARD, DueIndex
+from autotune_platform.storage.due_index import OPEN_SHARD, DueIndex, due_of
 from autotune_platform.storage.item_format import moment
 from autotune_platform.storage.numbered import numbered_page
 from autotune_platform.storage.table import Key, Table
@@ -177,28 +176,13 @@ class TrainingRepository:
 
     def due(self, before: datetime, *, limit: int) -> Iterator[Training]:
         """Yield trainings whose step did not report in time, the longest due first."""
-        found = self._table.items(
-            OPEN_TRAININGS,
-            partition_name=OPEN_SHARD,
-            index=DUE_RUNS_INDEX,
-            below=("due_at", moment(before)),
-        )
-        for item in islice(found, limit):
-            stored = self._table.get(item["pk"], item["sk"])
-            if stored is not None:
-                yield model_from(stored, Training)
+        for item in due_of(self._table, OPEN_TRAININGS, before, index=DUE_RUNS_INDEX, limit=limit):
+            yield model_from(item, Training)
 
     def grown(self, now: datetime, *, limit: int) -> Iterator[Grown]:
         """Yield numbers of examples that changed since somebody looked."""
-        found = self._table.items(
-            GROWN,
-            partition_name=OPEN_SHARD,
-            index=DUE_RUNS_INDEX,
-            below=("due_at", moment(now)),
-        )
-        for item in islice(found, limit):
-            stored = self._table.get(item["pk"], item["sk"])
-            if stored is not None and OPEN_SHARD in stored:
+        for stored in due_of(self._table, GROWN, now, index=DUE_RUNS_INDEX, limit=limit):
+            if OPEN_SHARD in stored:
                 yield Grown(
                     stored["organization_id"],
                     stored["pk"],
