@@ -13,6 +13,7 @@ import sys
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
+from benchmarks.apprentice.expected import expected_of
 from benchmarks.apprentice.report import picture, summary
 from benchmarks.apprentice.seeds import played
 
@@ -31,7 +32,7 @@ def main() -> int:
     seeds = range(1, wanted.seeds + 1)
     with ProcessPoolExecutor(max_workers=wanted.processes) as pool:
         found = list(pool.map(played, seeds))
-    result = summary(found)
+    result = summary(found, expected_of(found[0]["data"]))
     wanted.output.mkdir(parents=True, exist_ok=True)
     (wanted.output / "apprentice.json").write_text(json.dumps(result, indent=2) + "\n")
     (wanted.output / "apprentice-cost-accuracy.svg").write_text(picture(found))
