@@ -138,7 +138,6 @@ class ApprenticeHosting(Construct):
                 "APPRENTICE_TABLE": table.table.table_name,
                 "HOSTING_PREFIX": self._prefix,
                 "HOSTING_ROLE_ARN": self._role.role_arn,
-                "SERVERLESS_IMAGE": config.image("serverless-image"),
                 "ADAPTER_IMAGE": config.image("adapter-image"),
             },
         )

@@ -19,7 +19,7 @@ from autotune_platform.runtime import clients
 from autotune_platform.storage.table import Table
 from tests.support.clock import StandingClock
 
-BASE = WantedBase("s3://models/base/", "ml.m5.xlarge", rank=16)
+BASE = WantedBase("s3://models/base/", "ml.g5.xlarge", rank=16)
 
 
 class KilledError(Exception):
@@ -102,7 +102,7 @@ class Life:
         repository = HostingRepository(self.table)
         self.repository = repository
         self.hostings = Hostings(repository=repository, prefix="autotune", clock=self.clock)
-        settings = HostSettings("autotune", "arn:aws:iam::1:role/host", "image", "image")
+        settings = HostSettings("autotune", "arn:aws:iam::1:role/host", "image")
         for name in ("change", "want", "forget"):
             setattr(repository, name, self.killer.around(getattr(repository, name)))
         for name in ("find", "do"):
