@@ -187,7 +187,8 @@ class ApprenticeCounts(ResponseModel):
         escalated: the small model would have answered but was unsure, and the paid one did.
         gate_sure: inputs of which the version that was asked was as sure as its gate asks for.
         gate_unsure: those of which it was not, whoever answered.
-        unmonitored: the budget kept the paid model from being asked, and the small one answered.
+        unmonitored: the budget kept the paid model from being asked, and a version that has
+            graduated answered.
         checks_done: answers of the small model that the paid one checked.
         checks_skipped: those that the budget had no room for.
         checks_failed: those where the paid model did not answer.
