@@ -14,6 +14,7 @@ from autotune_platform.apprentice.hosting.hosts import Hosts, HostSettings
 from autotune_platform.apprentice.hosting.models import Wanted, WantedBase
 from autotune_platform.apprentice.hosting.repository import HostingRepository
 from autotune_platform.apprentice.hosting.service import Hostings
+from autotune_platform.apprentice.instance_prices import InstancePrices
 from autotune_platform.apprentice.versions.repository import VersionRepository
 from autotune_platform.runtime import clients
 from autotune_platform.storage.table import Table
@@ -112,6 +113,7 @@ class Life:
             versions=VersionRepository(self.table),
             tasks=TaskRepository(self.table),
             hosts=Hosts(control=self.sagemaker, settings=settings),
+            prices=InstancePrices(usd={}),
             clock=self.clock,
         )
         self.wanted = Wanted(self.task_id, f"{self.task_id}-1-aa", "s3://a.tar.gz", 30, BASE)
