@@ -20,6 +20,7 @@ ApprenticeAlertKind = Literal[
     "coverage",
     "halted",
     "budget",
+    "unpriced",
     "refused",
     "failed",
     "unmonitored",
