@@ -5,6 +5,7 @@ import pytest
 from autotune_platform.apprentice.hosting.advancing import STUCK_MESSAGE
 from autotune_platform.apprentice.local.contract import LocalAnswer, Reason, Unavailable
 from local.sagemaker.faults import Kind
+from tests.support.apprentice_folding import Apprentice
 from tests.support.hostings import PREFIX, teardown
 from tests.support.hostings import hosted as make_hosted
 from tests.support.local_sagemaker import variant
@@ -251,3 +252,22 @@ def test_a_teardown_takes_all_of_the_stack_and_nothing_else(hosted):
         hosted.sweep(hours=1)
     assert hosted.there() == {"autotune-of-somebody-else"}
     assert teardown("--yes") == (0, [])
+
+
+def test_a_deleted_task_leaves_nothing_that_costs_money(hosted, platform, ledger):
+    task = Apprentice(platform, ledger.connect())
+    hosted.task_id = task.task.id
+    first, second = hosted.ready("1-aa", number=1), hosted.ready("2-bb", number=2)
+    alone = hosted.ready("3-cc", number=3, base=None)
+    stale = hosted.repository.find(hosted.task_id, alone.name)
+
+    assert platform.call("DELETE", "/api/v1/apprentice/tasks/intents").status == 204
+
+    # A look that began before overlooks nothing of it.
+    hosted.advancing.look(stale)
+    for _ in range(4):
+        hosted.sweep(seconds=60)
+    assert hosted.there() == set()
+    hosted.sweep(seconds=60)
+    assert {hosted.state(one) for one in (first, second, alone)} == {"forgotten"}
+    assert hosted.repository.of_task(hosted.task_id) == []

@@ -81,6 +81,7 @@ class ApprenticeParts(GraderParts, OutboundParts):
             examples=self.examples,
             evidence=self.apprentice_evidence,
             trainings=self.training_repository,
+            hostings=HostingRepository(self.apprentice_table),
         )
 
     @cached_property
@@ -163,6 +164,7 @@ class ApprenticeApiParts(ApiParts, ApprenticeParts):
             examples=self.examples,
             evidence=self.apprentice_evidence,
             trainings=self.training_repository,
+            hostings=HostingRepository(self.apprentice_table),
             files=ModelFiles(bucket=self.environment.apprentice_bucket, s3=clients.s3()),
         )
 
