@@ -41,6 +41,7 @@ class TaskErasing:
         # A training that is under way ends at its next step, as it is gone.
         self.trainings.erase(task_id)
         self.files.erase(task_id)
+        self.hostings.erase_costs(task_id)
         # What says that there are examples goes with the evidence.
         is_erased = self.examples.erase(task_id, has_time=has_time)
         return is_erased and self.evidence.erase(task_id, has_time=has_time)

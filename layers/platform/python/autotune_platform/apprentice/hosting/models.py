@@ -77,6 +77,7 @@ class Hosting(FrozenModel):
         called_at: the last minute in which it was asked, as far as anybody noted it.
         wanted_at: the last minute in which somebody was not answered.
         unwanted_at: when its task was deleted; it is taken down whatever else is known.
+        counted_until: up to when its instance is in the account; None where it has none.
         revision: of what the sweeper wrote.
         due_at: when the sweeper is to look at it.
     """
@@ -98,6 +99,7 @@ class Hosting(FrozenModel):
     called_at: datetime | None = None
     wanted_at: datetime | None = None
     unwanted_at: datetime | None = None
+    counted_until: datetime | None = None
     revision: int = 0
     due_at: datetime
 

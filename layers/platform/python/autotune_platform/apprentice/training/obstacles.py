@@ -8,9 +8,9 @@ from autotune.protocol.apprentice_trainings import ApprenticeTrainingWaitReason
 from autotune.protocol.limits import MAX_APPRENTICE_VERSIONS
 from autotune.protocol.llm_connections import nano_usd
 from autotune_platform.apprentice.configuration.models import ApprenticeTask
+from autotune_platform.apprentice.instance_prices import InstancePrices
 from autotune_platform.apprentice.training.prices import (
     IN_JOBS,
-    InstancePrices,
     objection_to_paying,
     reserved_for,
 )
