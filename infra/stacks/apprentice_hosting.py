@@ -139,7 +139,6 @@ class ApprenticeHosting(Construct):
                 "APPRENTICE_TABLE": table.table.table_name,
                 "HOSTING_PREFIX": self._prefix,
                 "HOSTING_ROLE_ARN": self._role.role_arn,
-                "SERVERLESS_IMAGE": config.image("serverless-image"),
                 "ADAPTER_IMAGE": config.image("adapter-image"),
                 # SageMaker asks the same for an instance that hosts as for one that trains.
                 "TRAINING_PRICES": json.dumps(config.training_prices, sort_keys=True),

@@ -291,7 +291,6 @@ def test_the_job_of_a_lost_execution_is_stopped(trainings):
         ({"budgets": {"daily": "10", "trainingMonthly": "1"}}, "may cost 1.76"),
         ({"training": {**TRAINING, "instanceTypes": ["ml.q1.huge"]}}, "no price is known"),
         ({"training": {**TRAINING, "baseModel": "../../secrets"}}, "training.baseModel"),
-        ({"local": {"backend": "sagemaker", "hosting": "serverless"}}, "local.hosting"),
     ],
 )
 def test_what_could_not_be_paid_for_is_refused_beforehand(trainings, fields, said):

@@ -492,14 +492,12 @@ class HostingSweepEnvironment(TrainingPricesEnvironment):
     Attributes:
         hosting_prefix: what each name that it makes begins with.
         hosting_role_arn: of the role that hosts act as.
-        serverless_image: of containers that run a model's own script.
         adapter_image: of containers that serve a base with adapters.
     """
 
     apprentice_table: str
     hosting_prefix: str
     hosting_role_arn: str
-    serverless_image: str
     adapter_image: str
 
 

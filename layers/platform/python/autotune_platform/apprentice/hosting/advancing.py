@@ -116,7 +116,7 @@ class HostingAdvancing:
             return
         if hosting.base is not None and not self._has_base(hosting, now):
             return
-        if hosting.kind != "adapter":
+        if hosting.kind == "base":
             found = self.hosts.endpoint(hosting)
             if found.status is None and ENDPOINT not in hosting.created:
                 self.hosts.create_endpoint(hosting)
@@ -124,15 +124,13 @@ class HostingAdvancing:
             hosting = self._noted(hosting, ENDPOINT)
             if not self._is_up(hosting, found, now):
                 return
-        if hosting.kind != "serverless":
+        found = self.hosts.component(hosting)
+        if found.status is None and _COMPONENT not in hosting.created:
+            self.hosts.create_component(hosting)
             found = self.hosts.component(hosting)
-            if found.status is None and _COMPONENT not in hosting.created:
-                self.hosts.create_component(hosting)
-                found = self.hosts.component(hosting)
-            hosting = self._noted(hosting, _COMPONENT)
-            if not self._is_up(hosting, found, now):
-                return
-        self._enter(hosting, "ready")
+        hosting = self._noted(hosting, _COMPONENT)
+        if self._is_up(hosting, found, now):
+            self._enter(hosting, "ready")
 
     @staticmethod
     def _noted(hosting: Hosting, part_: str) -> Hosting:

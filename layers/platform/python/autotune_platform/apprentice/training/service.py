@@ -189,11 +189,6 @@ def objection_to(document: Mapping[str, Any], name: str) -> str | None:
     if training["backend"] not in TRAINED_HERE:
         known = ", ".join(sorted(TRAINED_HERE))
         return f"training.backend is {training['backend']}; trained here: {known}"
-    if training["backend"] in IN_JOBS and document["local"]["hosting"] != "inference_component":
-        return (
-            "local.hosting is serverless: what a job trains is an adapter, and inference_component "
-            "hosts those"
-        )
     if document["evaluator"]["type"] == "custom":
         return (
             "evaluator.type is custom: models are judged on held-out examples by structured_match "
