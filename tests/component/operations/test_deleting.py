@@ -353,7 +353,7 @@ def test_what_hosts_a_model_is_left_to_the_sweep_which_takes_it_down_at_once(
     later = now + timedelta(hours=1)
     hosting = Hosting(
         name="autotune-1",
-        kind="serverless",
+        kind="base",
         task_id=task["id"],
         artifact="s3://bucket/model.tar.gz",
         idle_minutes=30,
