@@ -231,9 +231,18 @@ class ApprenticeTraining(Construct):
             module="sweep_trainings",
             description="Begins trainings of the apprentice that are due, and redrives lost ones",
             timeout=SHORT_TIMEOUT,
-            environment={**self._table, **self._starting},
+            environment={
+                **self._table,
+                **self._starting,
+                **self._jobs.prices_environment,
+                "BUDGETS_TABLE": self._data.budgets.table.table_name,
+            },
         )
         table, function = self._data.apprentice, sweep.function
+        # What cannot be paid for does not begin; word of its budget is an event beside it.
+        self._data.budgets.grant_read(function, "GetItem", keys=TASKS_MONEY)
+        self._data.budgets.grant_write(function, "UpdateItem", keys=TASKS_MONEY)
+        table.grant_write(function, "UpdateItem", keys=TASKS_MONEY)
         table.grant_query_index(function, index_name=DUE_RUNS_INDEX)
         table.grant_read(function, "ConditionCheckItem", "GetItem", keys=LISTS)
         table.grant_read(function, "GetItem", "Query", keys=TASKS)
