@@ -226,7 +226,12 @@ class ApprenticeTraining(Construct):
             module="sweep_trainings",
             description="Begins trainings of the apprentice that are due, and redrives lost ones",
             timeout=SHORT_TIMEOUT,
-            environment={**self._table, **self._starting},
+            environment={
+                **self._table,
+                **self._starting,
+                "APPRENTICE_BUCKET": self._data.apprentice_files.bucket.bucket_name,
+                "BUDGETS_TABLE": self._data.budgets.table.table_name,
+            },
         )
         table, function = self._data.apprentice, sweep.function
         table.grant_query_index(function, index_name=DUE_RUNS_INDEX)
@@ -234,7 +239,10 @@ class ApprenticeTraining(Construct):
         table.grant_read(function, "GetItem", "Query", keys=TASKS)
         table.grant_write(function, "UpdateItem", keys=TASKS)
         self._workflow.state_machine.grant_start_execution(function)
-        self._jobs.grant_stop(sweep)
+        self._jobs.grant_look(sweep)
+        # A job that is left over is paid for, and what it wrote is deleted.
+        self._data.budgets.grant_write(function, "UpdateItem", keys=TASKS_MONEY)
+        self._data.apprentice_files.grant_delete(function)
         self._stack.run_every(Duration.minutes(1), sweep)
 
     def _add_routes(self, http: HttpStack) -> None:

@@ -328,7 +328,10 @@ EXPECTED = {
     | table("Apprentice/index/dueRuns", "Query")
     | table("Apprentice", "ConditionCheckItem", "GetItem", keys="org_*#tasks")
     | table("Apprentice", "GetItem", "Query", "UpdateItem", keys="apt_*")
-    | at_sagemaker("training-job", "StopTrainingJob")
+    | table("Budgets", "UpdateItem", keys="money#org_*#apt_*")
+    | found_in("ApprenticeFiles")
+    | bucket("ApprenticeFiles", "DeleteObject", names="apt_*")
+    | at_sagemaker("training-job", "DescribeTrainingJob", "StopTrainingJob")
     | start("TrainStudent"),
     "FollowRuns": COUNTS_RUNS | follow("Apprentice", failures="RunStreamFailures"),
     "SweepHostings": ENCRYPT

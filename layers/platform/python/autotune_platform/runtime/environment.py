@@ -479,9 +479,11 @@ class TrainingJobEnvironment(TrainingEnvironment, TrainingPricesEnvironment):
 
 
 class TrainingSweepEnvironment(Environment):
-    """For the function that finds trainings whose execution was lost."""
+    """For the function that finds trainings whose execution was lost, and jobs of none."""
 
     apprentice_table: str
+    apprentice_bucket: str
+    budgets_table: str
     train_student_arn: str
 
 
