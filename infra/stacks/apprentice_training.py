@@ -35,7 +35,11 @@ STATE_MACHINE_DEFINITION = REPOSITORY_ROOT / "statemachines" / "train_student.as
 
 
 class ApprenticeTraining(Construct):
-    """What trains students, judges them, and makes versions of those that pass."""
+    """What trains students, judges them, and makes versions of those that pass.
+
+    Attributes:
+        state_machine: Does the steps of a training.
+    """
 
     def __init__(
         self,
@@ -88,7 +92,8 @@ class ApprenticeTraining(Construct):
                 "FailTrainingFunctionArn": fail,
             },
         )
-        stack.alarms.watch_runs(self._workflow.state_machine, name="TrainStudent")
+        self.state_machine = self._workflow.state_machine
+        stack.alarms.watch_runs(self.state_machine, name="TrainStudent")
         self._starting = {"TRAIN_STUDENT_ARN": self._workflow.state_machine.state_machine_arn}
         self._add_sweep()
         self._add_routes(http)

@@ -12,8 +12,9 @@ from autotune_platform.access.models import Caller
 from autotune_platform.apprentice.configuration.models import ApprenticeTask
 from autotune_platform.apprentice.configuration.service import TaskConfigurations
 from autotune_platform.apprentice.folding.repository import EvidenceRepository
+from autotune_platform.apprentice.instance_prices import InstancePrices
 from autotune_platform.apprentice.training.models import START_WITHIN, LastTraining, Training
-from autotune_platform.apprentice.training.prices import InstancePrices, objection_to_paying
+from autotune_platform.apprentice.training.prices import objection_to_paying
 from autotune_platform.apprentice.training.repository import TrainingRepository
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import (
@@ -188,11 +189,6 @@ def objection_to(document: Mapping[str, Any], name: str) -> str | None:
     if training["backend"] not in TRAINED_HERE:
         known = ", ".join(sorted(TRAINED_HERE))
         return f"training.backend is {training['backend']}; trained here: {known}"
-    if training["backend"] in IN_JOBS and document["local"]["hosting"] != "inference_component":
-        return (
-            "local.hosting is serverless: what a job trains is an adapter, and inference_component "
-            "hosts those"
-        )
     if document["evaluator"]["type"] == "custom":
         return (
             "evaluator.type is custom: models are judged on held-out examples by structured_match "
