@@ -155,6 +155,7 @@ def test_what_the_job_of_a_lost_execution_cost_is_paid_and_shown(trainings, jobs
     assert trainings.money() == {"committed": spent, "spent": spent}
     found = trainings.read()
     assert (found["error"], found["spentNanoUsd"]) == ("platform_error", spent)
+    assert (found["job"]["billableSeconds"], found["job"]["spentNanoUsd"]) == (BILLED, spent)
     assert swept(clock, days=1) == 0  # and nothing is paid for twice
 
 

@@ -1,16 +1,16 @@
 """Jobs whose training ended without them, or is gone: they are stopped, and paid for."""
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
-from typing import Final
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
 
 from aws_lambda_powertools import Logger
 
+from autotune_platform.apprentice.instance_prices import price_of
 from autotune_platform.apprentice.students.files import ModelFiles
 from autotune_platform.apprentice.training.items import training_key, trainings_of
 from autotune_platform.apprentice.training.jobs import Found, found_in
 from autotune_platform.apprentice.training.models import Training, WatchedJob
-from autotune_platform.apprentice.training.prices import price_of
 from autotune_platform.apprentice.training.repository import TrainingRepository
 from autotune_platform.apprentice.training.watched import LOOK_AFTER, WatchedJobs
 from autotune_platform.budgets.money import MoneyBudgets
@@ -91,22 +91,33 @@ class JobWatching:
     def _pay(
         self, one: WatchedJob, training: Training | None, found: Found | None, now: datetime
     ) -> None:
-        spent = 0 if found is None else price_of(found.billable_seconds, one.price_nano_usd)
+        billable = 0 if found is None else found.billable_seconds
+        spent = price_of(billable, one.price_nano_usd)
         paid = self.money.settlement(
             [one.scope], one.periods, reserved=one.reserved_nano_usd, spent=spent
         )
         if training is not None and spent:
-            paid.append(
-                Addition(
-                    table=self.money.outbox.name,
-                    pk=trainings_of(one.task_id),
-                    sk=training_key(one.number),
-                    numbers={"spent_nano_usd": spent},
-                    only_if={"id": one.training_id},
-                )
-            )
+            paid.append(self._shown(training, one, billable, spent))
+            day = now.astimezone(UTC).date().isoformat()
+            paid.append(self.trainings.paid(training, day, spent))
         if not self.watched.close(one, now, *paid):
             self._again(one, _SOON, left_since=one.left_since)
+
+    def _shown(self, training: Training, one: WatchedJob, billable: int, spent: int) -> Addition:
+        """Return what has a training that has ended show what its job cost."""
+        changes: dict[str, Any] = {}
+        if training.job is not None and _is_at(training, one):
+            known = {"billable_seconds": billable, "spent_nano_usd": spent}
+            job = training.job.model_copy(update=known)
+            changes["job"] = job.model_dump(mode="json", exclude_none=True)
+        return Addition(
+            table=self.money.outbox.name,
+            pk=trainings_of(one.task_id),
+            sk=training_key(one.number),
+            numbers={"spent_nano_usd": spent, "billable_seconds": billable},
+            changes=changes,
+            only_if={"id": one.training_id},
+        )
 
     def _again(self, one: WatchedJob, after: timedelta, *, left_since: datetime | None) -> None:
         self.watched.look_again(one, self.clock.now() + after, left_since=left_since)
