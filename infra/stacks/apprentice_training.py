@@ -235,10 +235,15 @@ class ApprenticeTraining(Construct):
                 **self._table,
                 **self._starting,
                 "APPRENTICE_BUCKET": self._data.apprentice_files.bucket.bucket_name,
+                **self._jobs.prices_environment,
                 "BUDGETS_TABLE": self._data.budgets.table.table_name,
             },
         )
         table, function = self._data.apprentice, sweep.function
+        # What cannot be paid for does not begin; word of its budget is an event beside it.
+        self._data.budgets.grant_read(function, "GetItem", keys=TASKS_MONEY)
+        self._data.budgets.grant_write(function, "UpdateItem", keys=TASKS_MONEY)
+        table.grant_write(function, "UpdateItem", keys=TASKS_MONEY)
         table.grant_query_index(function, index_name=DUE_RUNS_INDEX)
         table.grant_read(function, "ConditionCheckItem", "GetItem", keys=LISTS)
         table.grant_read(function, "GetItem", "Query", keys=TASKS)
@@ -246,7 +251,6 @@ class ApprenticeTraining(Construct):
         self._workflow.state_machine.grant_start_execution(function)
         self._jobs.grant_look(sweep)
         # A job that is left over is paid for, and what it wrote is deleted.
-        self._data.budgets.grant_write(function, "UpdateItem", keys=TASKS_MONEY)
         self._data.apprentice_files.grant_delete(function)
         self._stack.run_every(Duration.minutes(1), sweep)
 

@@ -478,8 +478,8 @@ class TrainingJobEnvironment(TrainingEnvironment, TrainingPricesEnvironment):
     training_code: str
 
 
-class TrainingSweepEnvironment(Environment):
-    """For the function that finds trainings whose execution was lost, and jobs of none."""
+class TrainingSweepEnvironment(TrainingPricesEnvironment):
+    """For the function that begins trainings, and finds lost ones and jobs of none."""
 
     apprentice_table: str
     apprentice_bucket: str

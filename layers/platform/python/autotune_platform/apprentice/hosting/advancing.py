@@ -58,7 +58,7 @@ class HostingAdvancing:
         """
         now = self.clock.now()
         if hosting.state == "gone":
-            if now >= hosting.since + KEPT_FOR:
+            if hosting.unwanted_at is not None or now >= hosting.since + KEPT_FOR:
                 self._forget(hosting)
             return
         if hosting.state != "deleting" and not self._is_needed(hosting, now):
@@ -95,6 +95,8 @@ class HostingAdvancing:
 
     def _is_needed(self, hosting: Hosting, now: datetime) -> bool:
         """Return whether a hosting is still to be there: a retired version's is for a day."""
+        if hosting.unwanted_at is not None:
+            return False
         if self.tasks.configuration(hosting.task_id, _FIRST_CONFIGURATION) is None:
             return False
         if hosting.kind == "base":
@@ -260,7 +262,7 @@ class HostingAdvancing:
 
 def _next_look(hosting: Hosting, now: datetime) -> datetime:
     if hosting.state == "gone":
-        return hosting.since + KEPT_FOR
+        return hosting.since + (timedelta() if hosting.unwanted_at else KEPT_FOR)
     if hosting.state == "ready" and hosting.kind == "base":
         return min(max(_idle_at(hosting), now + _SOON), now + _LATER)
     return now + (_LATER if hosting.state in {"ready", "asleep"} else _SOON)
