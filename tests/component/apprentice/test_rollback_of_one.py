@@ -22,7 +22,8 @@ def task(platform, ledger):
     return made
 
 
-NOBODY = "no version before 1 may serve by its own evidence; retire version 1 to have the paid model answer"
+NOBODY = "no version before 1 may serve by its own evidence; "
+NOBODY += "retire version 1 to have the paid model answer"
 
 
 def serves_by_itself(task):
