@@ -12,12 +12,13 @@ AUDITED: Final = frozenset(
     {
         "apprentice.alarm",
         "apprentice.canary",
+        "apprentice.training",
         "budget.exhausted",
         "budget.warning",
         "model.promoted",
     }
 )
-"""Types of events that say who may answer, or that money is short."""
+"""Types of events that say who may answer, what was trained, or that money is short."""
 
 _NAMES: Final = frozenset({"taskName"})
 """Of an organisation's own choice: no entry has such."""
