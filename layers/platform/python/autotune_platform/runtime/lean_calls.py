@@ -71,7 +71,7 @@ class LeanCalls:
         auth = signer.get_auth_instance(signer.signing_name, signer.region_name, NAME)
         if auth.credentials is None:
             return None
-        headers = params["headers"]
+        headers: Any = params["headers"]
         headers = {**headers, **auth.headers(url, headers, body)}
         request = AWSPreparedRequest("POST", url, headers, body, stream_output=False)
         try:

@@ -61,8 +61,8 @@ class _Response(HTTPResponse):
                 message = "more headers than are read"
                 raise HTTPException(message)
         get = self.fields.get
-        self.chunked = get("transfer-encoding", "").lower() == "chunked"  # type: ignore[assignment]
-        self.chunk_left = None  # type: ignore[assignment]
+        self.chunked = get("transfer-encoding", "").lower() == "chunked"
+        self.chunk_left = None
         length = "0" if self.status in _WITHOUT_BODY else get("content-length")
         self.length = None if self.chunked or length is None else int(length)
         self.will_close = (
@@ -196,7 +196,7 @@ def _close(idle: Iterable[_Kept]) -> None:
 
 @cache
 def _trusting(certificates: str | bool) -> ssl.SSLContext:
-    context = ssl.create_default_context(cafile=get_cert_path(certificates))
+    context = ssl.create_default_context(cafile=get_cert_path(certificates))  # type: ignore[arg-type]
     # Python 3.13 is stricter about the form of certificates than botocore is.
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     return context

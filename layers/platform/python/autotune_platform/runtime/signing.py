@@ -55,7 +55,8 @@ class DynamoDbAuth(BaseSigner):
 
     def headers(self, url: str, headers: Mapping[str, str], body: bytes) -> dict[str, str]:
         """Return date, token and signature of a request that has these headers."""
-        at = get_current_datetime().strftime("%Y%m%dT%H%M%SZ")
+        # What formats dates looks the time zone's file up, each time.
+        at = get_current_datetime().isoformat()[:19].replace("-", "").replace(":", "") + "Z"
         made = {_DATE: at}
         if self.credentials.token:
             made[_SESSION] = self.credentials.token
