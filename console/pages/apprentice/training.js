@@ -1,37 +1,57 @@
 // One training: what it learned from, how it was judged, and what came of it.
 
-import { useApi } from "../../api.js";
+import { send, useAct, useApi } from "../../api.js";
 import { Badge } from "../../components/badge.js";
+import { Confirm } from "../../components/dialog.js";
 import { Facts, FactsToCome } from "../../components/page.js";
 import { Time } from "../../components/time.js";
 import { Trouble } from "../../components/trouble.js";
-import { count, words } from "../../format.js";
-import { html } from "../../preact.js";
+import { count, duration, nanoDollars, words } from "../../format.js";
+import { html, useState } from "../../preact.js";
 import { link } from "../../router.js";
 import { TaskPage } from "./frame.js";
 import { Trained } from "./trained.js";
 import { TRAINED, whatCame } from "./training-words.js";
 
 const LIVE_SECONDS = 3;
+const SECOND_MS = 1_000;
 const CAUSES = { request: "somebody asked for it", examples: "there were examples enough", emergency: "a version raised an emergency" };
 const untilItEnds = ({ training }) => (training.state === "running" ? LIVE_SECONDS : undefined);
 
 export function Training({ name, id }) {
   const { data, problem, again } = useApi(`apprentice/tasks/${encodeURIComponent(name)}/trainings/${encodeURIComponent(id)}`, {}, { every: untilItEnds });
   const training = data?.training;
+  const [isAsked, setAsked] = useState(false);
   return html`
-    <${TaskPage} name=${name} open="Trainings" about=${`Training ${id}`}>
+    <${TaskPage} name=${name} open="Trainings" about=${`Training ${id}`}
+      actions=${training?.state === "running" ? html`<button type="button" onClick=${() => setAsked(true)}>Cancel training</button>` : null}>
       <${Trouble} problem=${problem} again=${again} />
       ${!training && !problem && html`<${FactsToCome} />`}
       ${training && html`
         <${Outcome} name=${name} training=${training} />
         <${Trained} training=${training} />`}
+      ${isAsked && training && html`<${Cancel} name=${name} training=${training} onClose=${() => setAsked(false)} onDone=${again} />`}
+    <//>
+  `;
+}
+
+function Cancel({ name, training: { number, job }, onClose, onDone }) {
+  const { act, problem, busy } = useAct();
+  const cancel = async () => {
+    const answer = await act(() => send("POST", `apprentice/tasks/${encodeURIComponent(name)}/trainings/${number}/cancel`));
+    if (!answer) return;
+    onClose();
+    onDone();
+  };
+  return html`
+    <${Confirm} title=${`Cancel training ${count(number)}?`} yes="Cancel training" busy=${busy} problem=${problem} onYes=${cancel} onClose=${onClose}>
+      No version comes of it. ${job ? "Its job is stopped within a minute, and paid for as far as it came." : "The versions that there are stay as they are."}
     <//>
   `;
 }
 
 function Outcome({ name, training }) {
-  const { state, version, cause, examples, configurationVersion, backend, createdAt, createdBy, endedAt } = training;
+  const { state, version, cause, examples, configurationVersion, backend, job, createdAt, createdBy, endedAt } = training;
   return html`
     <${Facts} facts=${[
       ["State", html`<${Badge} tone=${TRAINED[state]}>${state}<//>`],
@@ -39,10 +59,19 @@ function Outcome({ name, training }) {
       ["Version", version !== null && html`<a href=${link(["apprentice", name, "versions", String(version)])}>version ${count(version)}</a>`],
       ["Why it began", `${CAUSES[cause] ?? words(cause)}; there were ${count(examples)} examples`],
       ["Backend", backend],
+      ["Job", job && html`<code>${job.name}</code> on ${job.instanceType}`],
+      ["Cost", costOf(training)],
       ["Configuration", html`<a href=${link(["apprentice", name, "configuration"], { shown: configurationVersion })}>version ${count(configurationVersion)}</a>`],
       ["Began", html`<${Time} at=${createdAt} />`],
       ["By", html`<code>${createdBy}</code>`],
       ["Ended", endedAt && html`<${Time} at=${endedAt} />`],
     ].map(([title, value]) => [title, value || null])} />
   `;
+}
+
+// What jobs cost; what trains without one is not paid for by itself.
+function costOf({ job, spentNanoUsd, reservedNanoUsd, billableSeconds }) {
+  if (!job && spentNanoUsd === 0) return null;
+  const set = reservedNanoUsd === 0 ? "" : `; ${nanoDollars(reservedNanoUsd)} are set aside`;
+  return `${nanoDollars(spentNanoUsd)} for ${duration(billableSeconds * SECOND_MS)} that are billed${set}`;
 }

@@ -1,5 +1,6 @@
 """Jobs that train: whatever becomes of one, its training has a clear end, and is paid for."""
 
+import hashlib
 from datetime import timedelta
 
 import boto3
@@ -15,6 +16,8 @@ from tests.support.local_sagemaker import BUCKET as LAB_BUCKET
 from tests.support.local_sagemaker import entered
 from tests.support.students import made_up
 from tests.support.training_jobs import (
+    BASE,
+    BASE_LIST,
     BUCKET,
     FAILS,
     RESUMES,
@@ -48,8 +51,12 @@ def test_a_job_trains_a_model_that_is_taken_over_once_it_was_looked_at(trainings
     assert trainings.look(first)["job"] == job  # a doubled look creates nothing
     reserved = reserved_for(3_600, PRICES[TYPES[0]])
     assert trainings.money() == {"committed": reserved, "spent": 0}
-    shown = trainings.read()["job"]
-    assert (shown["instanceType"], shown["reservedNanoUsd"]) == (TYPES[0], reserved)
+    shown = trainings.read()
+    assert (shown["reservedNanoUsd"], shown["spentNanoUsd"]) == (reserved, 0)
+    assert (shown["job"]["instanceType"], shown["job"]["billableSeconds"]) == (TYPES[0], None)
+    status = trainings.shown("status")
+    assert status["trainingSpend"]["reservedNanoUsd"] == reserved
+    assert status["alerts"] == []
 
     described = trainings.ended(job)
     assert described["EnableNetworkIsolation"]
@@ -65,6 +72,17 @@ def test_a_job_trains_a_model_that_is_taken_over_once_it_was_looked_at(trainings
     assert trainings.money() == {"committed": paid, "spent": paid}
     assert not trainings.look(after)["waits"]
     assert trainings.money() == {"committed": paid, "spent": paid}  # and pays nothing twice
+    shown = trainings.read()
+    assert (shown["reservedNanoUsd"], shown["spentNanoUsd"]) == (0, paid)
+    assert shown["billableSeconds"] == seconds_paid(described)
+    assert shown["job"]["spentNanoUsd"] == paid
+    report = trainings.shown("report")
+    spend = report["status"]["trainingSpend"]
+    assert (spend["spentNanoUsd"], spend["reservedNanoUsd"]) == (paid, 0)
+    assert spend["limitNanoUsd"] == 5 * 10**9
+    assert report["totals"]["costTrainingNanoUsd"] == paid
+    assert report["savings"]["trainingNanoUsd"] == paid
+    assert report["savings"]["netNanoUsd"] == -paid
 
     assert not trainings.step("verify_artifact", after)["done"]
     found = trainings.read()
@@ -278,7 +296,6 @@ def test_the_job_of_a_lost_execution_is_stopped(trainings):
         ({"budgets": {"daily": "10", "trainingMonthly": "1"}}, "may cost 1.76"),
         ({"training": {**TRAINING, "instanceTypes": ["ml.q1.huge"]}}, "no price is known"),
         ({"training": {**TRAINING, "baseModel": "../../secrets"}}, "training.baseModel"),
-        ({"local": {"backend": "sagemaker", "hosting": "serverless"}}, "local.hosting"),
     ],
 )
 def test_what_could_not_be_paid_for_is_refused_beforehand(trainings, fields, said):
@@ -334,6 +351,10 @@ def test_a_model_of_a_job_is_judged_where_it_is_hosted(trainings, knows):
     assert (found["state"], found["version"]) == ("hosted", 1)
     (version,) = trainings.platform.call("GET", f"{TASK}/versions").json["versions"]
     assert (version["backend"], version["digest"]) == ("sagemaker", None)
+    signed = trainings.platform.call("GET", f"{TASK}/versions/1/certificate").json["certificate"]
+    base = (signed["certificate"]["baseModel"], signed["certificate"]["baseSha256"])
+    assert base == (BASE, hashlib.sha256(BASE_LIST).hexdigest())
+    assert signed["certificate"]["cost"]["spentNanoUsd"] == found["spentNanoUsd"] > 0
     forget_processes()  # which know versions for some seconds
     run = trainings.runs.start({"text": "please show my balance now"}, wait=20)
     stored = trainings.runs.stored(run.json["run"]["id"])

@@ -4,8 +4,10 @@ from collections.abc import Callable
 
 from autotune_platform.apprentice.examples.repository import ExampleRepository
 from autotune_platform.apprentice.folding.repository import EvidenceRepository
+from autotune_platform.apprentice.hosting.repository import HostingRepository
 from autotune_platform.apprentice.students.files import ModelFiles
 from autotune_platform.apprentice.training.repository import TrainingRepository
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 
 
@@ -20,7 +22,9 @@ class TaskErasing:
     examples: ExampleRepository
     evidence: EvidenceRepository
     trainings: TrainingRepository
+    hostings: HostingRepository
     files: ModelFiles | None = None
+    clock: Clock = SYSTEM_CLOCK
 
     def erase(self, task_id: str, *, has_time: Callable[[], bool] = lambda: True) -> bool:
         """Erase all of it, and return whether nothing is left; a repeat goes on with it.
@@ -32,9 +36,12 @@ class TaskErasing:
             UnavailableError: a table or the bucket kept something.
         """
         assert self.files is not None, "who deletes tasks knows their files"
+        # What hosts its versions costs money by the hour: the sweep of hostings takes it down.
+        self.hostings.end(task_id, self.clock.now())
         # A training that is under way ends at its next step, as it is gone.
         self.trainings.erase(task_id)
         self.files.erase(task_id)
+        self.hostings.erase_costs(task_id)
         # What says that there are examples goes with the evidence.
         is_erased = self.examples.erase(task_id, has_time=has_time)
         return is_erased and self.evidence.erase(task_id, has_time=has_time)

@@ -425,7 +425,7 @@ class StudentEnvironment(Environment):
 
 
 class TrainingPricesEnvironment(Environment):
-    """For functions that know what training costs.
+    """For functions that know what instances cost.
 
     Attributes:
         training_prices: US dollars an hour by type of instance.
@@ -478,27 +478,26 @@ class TrainingJobEnvironment(TrainingEnvironment, TrainingPricesEnvironment):
     training_code: str
 
 
-class TrainingSweepEnvironment(Environment):
-    """For the function that finds trainings whose execution was lost."""
+class TrainingSweepEnvironment(TrainingPricesEnvironment):
+    """For the function that begins trainings, and finds those whose execution was lost."""
 
     apprentice_table: str
+    budgets_table: str
     train_student_arn: str
 
 
-class HostingSweepEnvironment(Environment):
+class HostingSweepEnvironment(TrainingPricesEnvironment):
     """For the function that looks after what SageMaker hosts.
 
     Attributes:
         hosting_prefix: what each name that it makes begins with.
         hosting_role_arn: of the role that hosts act as.
-        serverless_image: of containers that run a model's own script.
         adapter_image: of containers that serve a base with adapters.
     """
 
     apprentice_table: str
     hosting_prefix: str
     hosting_role_arn: str
-    serverless_image: str
     adapter_image: str
 
 

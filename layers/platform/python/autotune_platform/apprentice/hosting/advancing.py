@@ -4,11 +4,13 @@ A look may be cut off anywhere and repeated by anybody: it compares, does what i
 stores where the hosting stands on condition that nobody else has.
 """
 
+from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 
 from aws_lambda_powertools import Logger
 
 from autotune_platform.apprentice.configuration.repository import TaskRepository
+from autotune_platform.apprentice.hosting.accounts import ENDPOINT, accounted
 from autotune_platform.apprentice.hosting.hosts import Found, Hosts
 from autotune_platform.apprentice.hosting.models import (
     KEPT_FOR,
@@ -16,7 +18,8 @@ from autotune_platform.apprentice.hosting.models import (
     HostingError,
     State,
 )
-from autotune_platform.apprentice.hosting.repository import HostingRepository
+from autotune_platform.apprentice.hosting.repository import HostingCost, HostingRepository
+from autotune_platform.apprentice.instance_prices import InstancePrices, price_of
 from autotune_platform.apprentice.versions.repository import VersionRepository
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
@@ -26,8 +29,10 @@ logger = Logger()
 
 STUCK_MESSAGE = "a hosting is stuck"
 """What the alarm's metric counts; see ``infra.stacks.apprentice_hosting``."""
+COUNTED_MESSAGE = "an instance was counted"
+"""What metrics of awake instances are made of."""
 
-_ENDPOINT, _COMPONENT = "endpoint", "component"
+_COMPONENT = "component"
 _IN_SERVICE, _FAILED = "InService", "Failed"
 _SOON = timedelta(seconds=20)
 _LATER = timedelta(hours=1)
@@ -42,6 +47,7 @@ class HostingAdvancing:
     versions: VersionRepository
     tasks: TaskRepository
     hosts: Hosts
+    prices: InstancePrices
     clock: Clock = SYSTEM_CLOCK
 
     def look(self, hosting: Hosting) -> None:
@@ -52,8 +58,8 @@ class HostingAdvancing:
         """
         now = self.clock.now()
         if hosting.state == "gone":
-            if now >= hosting.since + KEPT_FOR:
-                self.repository.forget(hosting)
+            if hosting.unwanted_at is not None or now >= hosting.since + KEPT_FOR:
+                self._forget(hosting)
             return
         if hosting.state != "deleting" and not self._is_needed(hosting, now):
             self._enter(hosting, "deleting")
@@ -66,6 +72,12 @@ class HostingAdvancing:
                 self._give_up(hosting, "limit")
             else:
                 self._stay(hosting, now)
+
+    def _forget(self, hosting: Hosting) -> None:
+        """Forget a hosting; of a task that is gone, with what came to its accounts since."""
+        if self.tasks.configuration(hosting.task_id, _FIRST_CONFIGURATION) is None:
+            self.repository.erase_costs(hosting.task_id)
+        self.repository.forget(hosting)
 
     def _advance(self, hosting: Hosting, now: datetime) -> None:
         if hosting.state == "creating":
@@ -83,6 +95,8 @@ class HostingAdvancing:
 
     def _is_needed(self, hosting: Hosting, now: datetime) -> bool:
         """Return whether a hosting is still to be there: a retired version's is for a day."""
+        if hosting.unwanted_at is not None:
+            return False
         if self.tasks.configuration(hosting.task_id, _FIRST_CONFIGURATION) is None:
             return False
         if hosting.kind == "base":
@@ -103,23 +117,21 @@ class HostingAdvancing:
             return
         if hosting.base is not None and not self._has_base(hosting, now):
             return
-        if hosting.kind != "adapter":
+        if hosting.kind == "base":
             found = self.hosts.endpoint(hosting)
-            if found.status is None and _ENDPOINT not in hosting.created:
+            if found.status is None and ENDPOINT not in hosting.created:
                 self.hosts.create_endpoint(hosting)
                 found = self.hosts.endpoint(hosting)
-            hosting = self._noted(hosting, _ENDPOINT)
+            hosting = self._noted(hosting, ENDPOINT)
             if not self._is_up(hosting, found, now):
                 return
-        if hosting.kind != "serverless":
+        found = self.hosts.component(hosting)
+        if found.status is None and _COMPONENT not in hosting.created:
+            self.hosts.create_component(hosting)
             found = self.hosts.component(hosting)
-            if found.status is None and _COMPONENT not in hosting.created:
-                self.hosts.create_component(hosting)
-                found = self.hosts.component(hosting)
-            hosting = self._noted(hosting, _COMPONENT)
-            if not self._is_up(hosting, found, now):
-                return
-        self._enter(hosting, "ready")
+        hosting = self._noted(hosting, _COMPONENT)
+        if self._is_up(hosting, found, now):
+            self._enter(hosting, "ready")
 
     @staticmethod
     def _noted(hosting: Hosting, part_: str) -> Hosting:
@@ -226,13 +238,31 @@ class HostingAdvancing:
         self._store(hosting, hosting, now)
 
     def _store(self, before: Hosting, after: Hosting, now: datetime) -> bool:
-        due_at = _next_look(after, now)
-        return self.repository.change(before, after.model_copy(update={"due_at": due_at}))
+        counted_until, seconds = accounted(before, after, now)
+        changes = {"due_at": _next_look(after, now), "counted_until": counted_until}
+        after = after.model_copy(update=changes)
+        costs = list(self._costs(before, seconds))
+        stored = self.repository.change(before, after, *map(self.repository.cost, costs))
+        for cost in costs if stored else ():
+            logger.info(
+                COUNTED_MESSAGE, hosting=before.name, seconds=cost.seconds, nano_usd=cost.nano_usd
+            )
+        return stored
+
+    def _costs(self, hosting: Hosting, seconds: Mapping[str, int]) -> Iterator[HostingCost]:
+        """Yield what an instance cost by day; that of a task which is gone is nobody's."""
+        task = seconds and self.tasks.configuration(hosting.task_id, _FIRST_CONFIGURATION)
+        if not task:
+            return
+        price = self.prices.find(hosting.instance_type or "")
+        for day, count in seconds.items():
+            cost = None if price is None else price_of(count, price)
+            yield HostingCost(task.organization_id, hosting.task_id, day, count, cost)
 
 
 def _next_look(hosting: Hosting, now: datetime) -> datetime:
     if hosting.state == "gone":
-        return hosting.since + KEPT_FOR
+        return hosting.since + (timedelta() if hosting.unwanted_at else KEPT_FOR)
     if hosting.state == "ready" and hosting.kind == "base":
         return min(max(_idle_at(hosting), now + _SOON), now + _LATER)
     return now + (_LATER if hosting.state in {"ready", "asleep"} else _SOON)

@@ -12,6 +12,7 @@ from autotune.protocol.apprentice_trainings import (
     ApprenticeTrainingState,
     ApprenticeTrainingStep,
     ApprenticeTrainingTest,
+    ApprenticeTrainingWaitReason,
 )
 from autotune_platform.apprentice.examples.manifests import Manifest
 from autotune_platform.apprentice.local.contract import ServedModel
@@ -74,6 +75,8 @@ class TrainingJob(FrozenModel):
         reserved_nano_usd: what was set aside, in the periods that are named.
         is_resumed: it goes on from checkpoints of one that ran out of time.
         planned_at: when.
+        billable_seconds: for how long it is paid, and ``spent_nano_usd`` what that cost; None until
+            its end was noted.
     """
 
     name: str
@@ -84,6 +87,8 @@ class TrainingJob(FrozenModel):
     periods: tuple[str, ...]
     is_resumed: bool = False
     planned_at: datetime
+    billable_seconds: int | None = None
+    spent_nano_usd: int | None = None
 
 
 class JobPlan(FrozenModel):
@@ -124,6 +129,7 @@ class Training(FrozenModel):
         hosted: where the model is hosted before it is a version; None of linear ones.
         artifact: where the job left its model, as an address in S3.
         spent_nano_usd: what jobs cost that have ended.
+        billable_seconds: for how long those are paid.
         trained_seconds: how long those trained.
         is_canceled: its owner wants it ended, once its job has.
         due_at: when a step that has not reported by then counts as lost.
@@ -143,6 +149,7 @@ class Training(FrozenModel):
     hosted: HostedModel | None = None
     artifact: str | None = None
     spent_nano_usd: int = 0
+    billable_seconds: int = 0
     trained_seconds: float = 0.0
     is_canceled: bool = False
     cause: ApprenticeTrainingCause = "request"
@@ -168,6 +175,12 @@ class Training(FrozenModel):
         """Whether nothing more becomes of it."""
         return self.state != "running"
 
+    @property
+    def reserved_nano_usd(self) -> int:
+        """What is set aside for a job whose end was not noted, in billionths of a US dollar."""
+        is_open = self.job is not None and self.job.billable_seconds is None
+        return self.job.reserved_nano_usd if self.job is not None and is_open else 0
+
 
 class Certificate(FrozenModel):
     """A certificate of the version that a training made; see ``autotune.protocol``.
@@ -184,6 +197,20 @@ class Certificate(FrozenModel):
     signature: str
 
 
+class HeldBack(FrozenModel):
+    """Why a training does not begin by itself that is due.
+
+    Attributes:
+        configuration_version: under another one it may.
+        until: when the month is over whose budget has no room, if it is that.
+    """
+
+    reason: ApprenticeTrainingWaitReason
+    message: str
+    until: datetime | None = None
+    configuration_version: int
+
+
 class LastTraining(FrozenModel):
     """The last training of a task, as whoever begins the next needs it.
 
@@ -194,6 +221,7 @@ class LastTraining(FrozenModel):
         examples: how many there were of that definition then.
         outcome: how it ended; None while it is under way.
         emergency: number of the latest version that had raised an emergency by then.
+        held_back: why the next one does not begin although it is due.
     """
 
     number: int = 0
@@ -202,3 +230,4 @@ class LastTraining(FrozenModel):
     examples: int = 0
     outcome: ApprenticeTrainingState | None = None
     emergency: int = 0
+    held_back: HeldBack | None = None
