@@ -28,6 +28,7 @@ from autotune_platform.runtime.lean_http import Connections
 from tests.support.scripted_server import CLOSES, SLEEPS, answer, scripted
 
 KEY = {"pk": {"S": "p"}, "sk": {"S": "s"}}
+WRITES = [{"Delete": {"TableName": "t", "Key": KEY}}]
 ITEM = {"pk": {"S": "p"}, "text": {"B": b"\x00\xff"}, "n": {"N": "7"}}
 FOUND = answer(json.dumps({"Item": {**ITEM, "text": {"B": "AP8="}}}).encode())
 CODE = "com.amazonaws.dynamodb.v20120810#"
@@ -116,7 +117,7 @@ def test_a_refusal_is_botocores_and_asked_once(environment: pytest.MonkeyPatch, 
         for client in (lean(environment, server.url), usual(environment, server.url)):
             asked = len(server.bodies)
             with pytest.raises(ClientError) as error:
-                client.transact_write_items(TransactItems=[], ClientRequestToken="t")
+                client.transact_write_items(TransactItems=WRITES, ClientRequestToken="t")
             raised.append((type(error.value).__name__, error.value.response, str(error.value)))
             assert len(server.bodies) == asked + 1
     assert raised[0] == raised[1]
