@@ -11,10 +11,13 @@ from tests.support.platform import Platform
 from tests.support.platform import platform as make_platform
 
 
-@pytest.fixture(scope="session", autouse=True)
+_compared: set[tuple[str, ...]] = set()
+
+
+@pytest.fixture(autouse=True)
 def what_is_asked_of_dynamodb() -> Iterator[None]:
     """Find requests that DynamoDB knows not, as clients of the product check none."""
-    with checked_wire():
+    with checked_wire(_compared):
         yield
 
 

@@ -19,9 +19,8 @@ from autotune_platform.runtime.lean_calls import LeanCalls
 
 
 @contextmanager
-def checked_wire() -> Iterator[set[tuple[str, ...]]]:
-    """Compare from now on; yield the kinds that were."""
-    seen: set[tuple[str, ...]] = set()
+def checked_wire(seen: set[tuple[str, ...]]) -> Iterator[None]:
+    """Compare what is of no kind that was seen, and note its kind."""
     write, call = WireSerializer.serialize_to_request, LeanCalls.call
 
     def is_new(*kind: str) -> bool:
@@ -54,7 +53,7 @@ def checked_wire() -> Iterator[set[tuple[str, ...]]]:
         patch.object(WireSerializer, "serialize_to_request", written),
         patch.object(LeanCalls, "call", called),
     ):
-        yield seen
+        yield
 
 
 def _kind(members: dict[str, Any]) -> Iterator[str]:

@@ -22,12 +22,13 @@ def write(**parameters: Any) -> None:
 )
 def test_a_request_that_dynamodb_knows_not_is_found(parameters: dict[str, Any]) -> None:
     write(**parameters)
-    with checked_wire(), pytest.raises(AssertionError):
+    with checked_wire(set()), pytest.raises(AssertionError):
         write(**parameters)
 
 
 def test_one_of_a_kind_is_compared() -> None:
-    with checked_wire() as seen:
+    seen: set[tuple[str, ...]] = set()
+    with checked_wire(seen):
         for _ in range(2):
             write(TableName="t", Key=KEY)
     assert seen == {("GetItem", "Key", "TableName")}
