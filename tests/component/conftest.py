@@ -10,7 +10,6 @@ from tests.support.kept import kept
 from tests.support.platform import Platform
 from tests.support.platform import platform as make_platform
 
-
 _compared: set[tuple[str, ...]] = set()
 
 
