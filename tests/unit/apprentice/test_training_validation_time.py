@@ -71,6 +71,7 @@ class World:
             standings=standings,
             clients=self,
             hostings=MagicMock(find=MagicMock(return_value=hosting)),
+            meanings=MagicMock(),
         )
 
     def client_for(self, document, served):

@@ -31,6 +31,7 @@ class LearningParts(TrainingParts):
             files=self.model_files,
             clients=self.local_clients,
             hostings=HostingRepository(self.apprentice_table),
+            meanings=self.meanings,
             standings=Standings(
                 tasks=self.task_repository, evidence=EvidenceRepository(self.apprentice_table)
             ),

@@ -2,11 +2,11 @@
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from aws_lambda_powertools import Logger
 
@@ -21,7 +21,8 @@ from autotune_platform.apprentice.examples.manifests import Row, TamperedDataSet
 from autotune_platform.apprentice.hosting.repository import HostingRepository
 from autotune_platform.apprentice.local.contract import LocalClients
 from autotune_platform.apprentice.runs.outputs import read_output
-from autotune_platform.apprentice.runs.scoring import score_of
+from autotune_platform.apprentice.runs.scoring import ComparesMeaning, scores_of
+from autotune_platform.apprentice.similarity.asking import MOST_PAIRS, NoSimilarityError
 from autotune_platform.apprentice.standing import Standings
 from autotune_platform.apprentice.students.artifacts import from_bytes
 from autotune_platform.apprentice.students.errors import BadArtifactError
@@ -30,6 +31,7 @@ from autotune_platform.apprentice.training.answering import (
     LEFT_SECONDS,
     MOST_ASKED,
     TOGETHER,
+    Answered,
     Answers,
     hosted_answers,
     linear_answers,
@@ -46,6 +48,7 @@ from autotune_platform.apprentice.validation.judging import (
     Objection,
     judge,
 )
+from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.parts import part
 
 logger = Logger()
@@ -72,6 +75,7 @@ class ValidateStep:
     standings: Standings
     clients: LocalClients
     hostings: HostingRepository
+    meanings: ComparesMeaning
 
     def run(self, under: Under, *, seconds_left: Callable[[], float]) -> bool:
         """Judge, and return whether the execution is over.
@@ -80,7 +84,8 @@ class ValidateStep:
         in the order of their ids, whatever they are about.
 
         Raises:
-            UnavailableError: a store is busy, or a hosted model does not answer.
+            UnavailableError: a store is busy, a hosted model does not answer, or nothing compares
+                answers.
         """
         begun = self.progress.begin(under, "validate")
         if begun is not None:
@@ -90,6 +95,12 @@ class ValidateStep:
                 self.progress.fail(begun.training, "artifact_refused")
             except TamperedDataSetError:
                 self.progress.fail(begun.training, "data_refused")
+            except NoSimilarityError as error:
+                if not error.is_gone:
+                    raise UnavailableError(
+                        f"nothing compares answers: {error}", retry_after_seconds=5
+                    ) from error
+                self.progress.fail(begun.training, "embeddings_missing")
         return self.endings.is_over(under)
 
     def _judge(self, begun: Begun, seconds_left: Callable[[], float]) -> None:
@@ -101,24 +112,51 @@ class ValidateStep:
         attempt = attempt_of(training, self.progress.trainings.all_of(training.task_id))
         bar = bar_of(document, attempt=attempt)
         rows = self.data_sets.rows(training.manifest, "holdout")
+        ask = _asking(student, before)
         if training.hosted is None:
-            answers = [_answer(row, student, before, document) for row in rows]
+            answers = list(self._scored(map(ask, rows), document))
         else:
 
-            def answer(row: Row) -> HeldOutAnswer | None:
-                has_time = seconds_left() > LEFT_SECONDS
-                return _answer(row, student, before, document) if has_time else None
+            def in_time(row: Row) -> "_Given | None":
+                return ask(row) if seconds_left() > LEFT_SECONDS else None
 
             # In the order of ids, which are no part of what is asked.
             with ThreadPoolExecutor(TOGETHER) as threads:
-                asked = list(threads.map(answer, islice(rows, MOST_ASKED)))
-            answers = [one for one in asked if one is not None]
+                some = threads.map(in_time, islice(rows, MOST_ASKED))
+                asked = (one for one in some if one is not None)
+                answers = list(self._scored(asked, document))
         found = judge(answers, bar, student.candidates)
         test = _on_wire(found, bar, attempt, number)
         if found.has_passed:
             self.progress.go_on(training, "host", test=test)
         else:
             self.progress.discard(training, *(_SAID[one] for one in found.objections), test=test)
+
+    def _scored(
+        self, given: "Iterable[_Given]", document: Mapping[str, Any]
+    ) -> Iterator[HeldOutAnswer]:
+        """Yield what was answered with its scores, some dozens of which are had at once."""
+        waiting = iter(given)
+        while some := list(islice(waiting, MOST_PAIRS // 2)):
+            texts = [
+                (text, one.truth)
+                for one in some
+                for text in (one.answered.text, one.before)
+                if text is not None
+            ]
+            scores = iter(scores_of(document, texts, self.meanings))
+            for one in some:
+                score = next(scores)
+                before = None if one.before is None else next(scores)
+                yield HeldOutAnswer(
+                    group=one.row.group,
+                    propensity=one.row.propensity or 1.0,
+                    score=score or 0.0,
+                    before=before,
+                    is_valid=read_output(one.answered.text, document["outputSchema"]) is not None,
+                    milliseconds=one.answered.milliseconds,
+                    confidence=one.answered.confidence,
+                )
 
     def _answers(self, training: Training, document: Mapping[str, Any]) -> Answers:
         model, hosted = training.model, training.hosted
@@ -157,20 +195,32 @@ class ValidateStep:
         return None, None
 
 
-def _answer(
-    row: Row, student: Answers, before: Answers | None, document: Mapping[str, Any]
-) -> HeldOutAnswer:
-    truth = json.dumps(row.output, separators=(",", ":"), ensure_ascii=False)
-    text, milliseconds, confidence = student.answer(row.input)
-    return HeldOutAnswer(
-        group=row.group,
-        propensity=row.propensity or 1.0,
-        score=score_of(document, text, truth) or 0.0,
-        before=None if before is None else score_of(document, before.answer(row.input).text, truth),
-        is_valid=read_output(text, document["outputSchema"]) is not None,
-        milliseconds=milliseconds,
-        confidence=confidence,
-    )
+class _Given(NamedTuple):
+    """What was answered to a row.
+
+    Attributes:
+        truth: what is right.
+        before: what the version that serves answers; None where there is none.
+    """
+
+    row: Row
+    truth: str
+    answered: Answered
+    before: str | None
+
+
+def _asking(student: Answers, before: Answers | None) -> Callable[[Row], _Given]:
+    """Return what asks about a row; threads may share it where the models are hosted."""
+
+    def ask(row: Row) -> _Given:
+        return _Given(
+            row=row,
+            truth=json.dumps(row.output, separators=(",", ":"), ensure_ascii=False),
+            answered=student.answer(row.input),
+            before=None if before is None else before.answer(row.input).text,
+        )
+
+    return ask
 
 
 def _on_wire(
