@@ -11,10 +11,14 @@ from autotune.protocol.problems import LimitProblem
 from autotune_platform.access.models import Caller
 from autotune_platform.apprentice.configuration.models import ApprenticeTask
 from autotune_platform.apprentice.configuration.service import TaskConfigurations
+from autotune_platform.apprentice.configuration.trainable import (
+    IN_JOBS,
+    objection_to_paying,
+    objection_to_training,
+)
 from autotune_platform.apprentice.folding.repository import EvidenceRepository
 from autotune_platform.apprentice.instance_prices import InstancePrices
 from autotune_platform.apprentice.training.models import START_WITHIN, LastTraining, Training
-from autotune_platform.apprentice.training.prices import objection_to_paying
 from autotune_platform.apprentice.training.repository import TrainingRepository
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import (
@@ -28,8 +32,6 @@ from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.retry import BUSY
 
 _ATTEMPTS = 8
-IN_JOBS = frozenset({"sagemaker", "huggingface"})
-"""Backends whose models a job trains, by the same program."""
 TRAINED_HERE = IN_JOBS | {"linear"}
 """Backends that something trains so far."""
 
@@ -150,8 +152,8 @@ class Trainings:
         return self.repository.list(task.id, limit=limit, next_token=next_token)
 
     def _objection_to_paying(self, document: Mapping[str, Any]) -> str | None:
-        is_paid = document["training"]["backend"] in IN_JOBS
-        return objection_to_paying(document, self.prices) if is_paid else None
+        found = objection_to_paying(document, self.prices)
+        return None if found is None else str(found)
 
     def _examples(self, task: ApprenticeTask) -> int:
         return self.evidence.examples_of(task.id, task.definition_hash)
@@ -189,12 +191,8 @@ def objection_to(document: Mapping[str, Any], name: str) -> str | None:
     if training["backend"] not in TRAINED_HERE:
         known = ", ".join(sorted(TRAINED_HERE))
         return f"training.backend is {training['backend']}; trained here: {known}"
-    if document["evaluator"]["type"] == "custom":
-        return (
-            "evaluator.type is custom: models are judged on held-out examples by structured_match "
-            "or exact_match"
-        )
-    return None
+    found = objection_to_training(document)
+    return None if found is None else str(found)
 
 
 def latest_emergency(evidence: EvidenceRepository, task_id: str, definition_hash: str) -> int:
