@@ -20,6 +20,7 @@ TASKS = "apt_*"
 HOSTINGS = "apt_*#hosting"
 SWEEP_TIMEOUT = Duration.seconds(60)
 STUCK_MESSAGE = "a hosting is stuck"
+COUNTED_MESSAGE = "an instance was counted"
 SAGEMAKER = "sagemaker.amazonaws.com"
 HOST_LOGS = "/aws/sagemaker/*"
 ENDPOINTS, COMPONENTS = "endpoint", "inference-component"
@@ -179,6 +180,8 @@ class ApprenticeHosting(Construct):
             message=STUCK_MESSAGE,  # as ``apprentice.hosting.advancing`` words it
             description="SageMaker does not get on with what hosts a version, for half an hour",
         )
+        for name, value in (("HostingSeconds", "$.seconds"), ("HostingNanoUsd", "$.nano_usd")):
+            self._stack.alarms.measure_log(sweep, name=name, message=COUNTED_MESSAGE, value=value)
 
 
 def _acknowledge(scope: Construct, prefix: str, *kinds: str) -> None:

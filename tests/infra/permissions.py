@@ -328,6 +328,8 @@ EXPECTED = {
     | table("Apprentice/index/dueRuns", "Query")
     | table("Apprentice", "ConditionCheckItem", "GetItem", keys="org_*#tasks")
     | table("Apprentice", "GetItem", "Query", "UpdateItem", keys="apt_*")
+    | table("Apprentice", "UpdateItem", keys="money#org_*#apt_*")
+    | table("Budgets", "GetItem", "UpdateItem", keys="money#org_*#apt_*")
     | at_sagemaker("training-job", "StopTrainingJob")
     | start("TrainStudent"),
     "FollowRuns": COUNTS_RUNS | follow("Apprentice", failures="RunStreamFailures"),
@@ -594,6 +596,7 @@ EXPECTED = {
     | table("Budgets", "BatchWriteItem", "Query", "Scan")
     | table("Decks", "BatchWriteItem", "Query", "Scan")
     | table("Apprentice", "BatchWriteItem", "Query", "Scan")
+    | table("Apprentice", "UpdateItem", keys="apt_*#hosting")
     | found_in("Content")
     | bucket("Content", "DeleteObject")
     | bucket("LedgerTexts", "DeleteObject")

@@ -393,6 +393,9 @@ OF_APPRENTICE = (
         dynamodb:GetItem Apprentice apt_*
         dynamodb:Query Apprentice apt_*
         dynamodb:UpdateItem Apprentice apt_*
+        dynamodb:GetItem Budgets money#org_*#apt_*
+        dynamodb:UpdateItem Apprentice money#org_*#apt_*
+        dynamodb:UpdateItem Budgets money#org_*#apt_*
         states:StartExecution TrainStudent
         """,
         "A training begins by itself (tests/component/apprentice/test_training_starts.py).",

@@ -24,6 +24,7 @@ export function TaskPage({ name, open, about, actions, children }) {
   const tabs = [
     [["apprentice", name], "Status"],
     [["apprentice", name, "runs"], "Runs"],
+    [["apprentice", name, "examples"], "Examples"],
     [["apprentice", name, "trainings"], "Trainings"],
     [["apprentice", name, "versions"], "Versions"],
     [["apprentice", name, "pairs"], "Pairs"],

@@ -11,6 +11,7 @@ from autotune_platform.apprentice.hosting.repository import HostingDay
 from autotune_platform.apprentice.instance_prices import InstancePrices
 from autotune_platform.apprentice.local.contract import LocalAnswer, Reason, Unavailable
 from local.sagemaker.faults import Kind
+from tests.support.apprentice_folding import Apprentice
 from tests.support.hostings import ADAPTER, BASE, PREFIX, teardown
 from tests.support.hostings import hosted as make_hosted
 from tests.support.lmi_host import environment_fault
@@ -374,3 +375,21 @@ def test_a_teardown_takes_all_of_the_stack_and_nothing_else(hosted):
         hosted.sweep(hours=1)
     assert hosted.there() == {"autotune-of-somebody-else"}
     assert teardown("--yes") == (0, [])
+
+
+def test_a_deleted_task_leaves_nothing_that_costs_money(hosted, platform, ledger):
+    task = Apprentice(platform, ledger.connect())
+    hosted.task_id = task.task.id
+    first, second = hosted.ready("1-aa", number=1), hosted.ready("2-bb", number=2)
+    stale = hosted.repository.find(hosted.task_id, first.name)
+
+    assert platform.call("DELETE", "/api/v1/apprentice/tasks/intents").status == 204
+
+    # A look that began before overlooks nothing of it.
+    hosted.advancing.look(stale)
+    for _ in range(4):
+        hosted.sweep(seconds=60)
+    assert hosted.there() == set()
+    hosted.sweep(seconds=60)
+    assert {hosted.state(one) for one in (first, second)} == {"forgotten"}
+    assert hosted.repository.of_task(hosted.task_id) == []

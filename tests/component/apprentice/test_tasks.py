@@ -6,7 +6,6 @@ from contextlib import suppress
 from copy import deepcopy
 from typing import Any
 
-import boto3
 import pytest
 
 from autotune.protocol.apprentice_models import LocalModel, Training
@@ -25,6 +24,7 @@ from tests.support.lambdas import Answer
 from tests.support.ledger import Ledger
 from tests.support.platform import Platform
 from tests.support.tables import items_of_tables
+from tests.support.training_jobs import BASE, TYPES, store_base
 
 TASKS = "/api/v1/apprentice/tasks"
 
@@ -281,7 +281,7 @@ def test_what_cannot_be_is_refused_by_field(
 def test_what_trains_and_what_serves_fit_together(
     platform: Platform, document: dict[str, Any]
 ) -> None:
-    stored("b")
+    store_base("b")
     document["budgets"]["trainingMonthly"] = "100"
     trained = {"fineTuneBatchSize": 50, "baseModel": "b", "instanceTypes": ["ml.g5.xlarge"]}
     for backend in ("sagemaker", "huggingface"):
@@ -301,15 +301,9 @@ def test_what_trains_and_what_serves_fit_together(
 IN_JOBS = {
     "backend": "sagemaker",
     "fineTuneBatchSize": 50,
-    "baseModel": "tiny/base",
-    "instanceTypes": ["ml.g5.xlarge", "ml.g5.2xlarge"],
+    "baseModel": BASE,
+    "instanceTypes": list(TYPES),
 }
-
-
-def stored(base_model: str) -> None:
-    """Have a base model stored."""
-    key = f"apprentice/bases/{base_model}/base.json"
-    boto3.client("s3").put_object(Bucket="apprentice", Key=key, Body=b"{}")
 
 
 @pytest.mark.parametrize(
@@ -336,7 +330,7 @@ def test_a_training_in_jobs_that_cannot_work_is_refused_when_its_task_is_put(
     field: str | None,
     says: str,
 ) -> None:
-    stored("tiny/base")
+    store_base()
     document["training"], document["budgets"]["trainingMonthly"] = IN_JOBS, "10"
     document["local"] = {"backend": "sagemaker", "hosting": "inference_component"}
     if value == "custom":

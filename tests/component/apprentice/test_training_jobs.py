@@ -1,5 +1,6 @@
 """Jobs that train: whatever becomes of one, its training has a clear end, and is paid for."""
 
+import hashlib
 import json
 from datetime import timedelta
 
@@ -17,6 +18,7 @@ from tests.support.local_sagemaker import entered
 from tests.support.students import made_up
 from tests.support.training_jobs import (
     BASE,
+    BASE_LIST,
     BUCKET,
     FAILS,
     RESUMES,
@@ -345,6 +347,10 @@ def test_a_model_of_a_job_is_judged_where_it_is_hosted(trainings, knows):
     assert (found["state"], found["version"]) == ("hosted", 1)
     (version,) = trainings.platform.call("GET", f"{TASK}/versions").json["versions"]
     assert (version["backend"], version["digest"]) == ("sagemaker", None)
+    signed = trainings.platform.call("GET", f"{TASK}/versions/1/certificate").json["certificate"]
+    base = (signed["certificate"]["baseModel"], signed["certificate"]["baseSha256"])
+    assert base == (BASE, hashlib.sha256(BASE_LIST).hexdigest())
+    assert signed["certificate"]["cost"]["spentNanoUsd"] == found["spentNanoUsd"] > 0
     forget_processes()  # which know versions for some seconds
     run = trainings.runs.start({"text": "please show my balance now"}, wait=20)
     stored = trainings.runs.stored(run.json["run"]["id"])

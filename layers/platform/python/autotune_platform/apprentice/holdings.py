@@ -97,7 +97,7 @@ HOLDER = DataHolder(
             place="table apprentice",
             key="apt_*#hosting / host#*",
             what="what SageMaker hosts of a task, and the last minute in which it was asked",
-            kept="until a day after SageMaker hosts it no more",
+            kept="until a day after SageMaker hosts it no more; of a deleted task until then",
             retained="it is by what a deleted task is taken down; it has no text",
         ),
         Holding(

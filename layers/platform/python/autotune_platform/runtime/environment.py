@@ -478,10 +478,11 @@ class TrainingJobEnvironment(TrainingEnvironment, TrainingPricesEnvironment):
     training_code: str
 
 
-class TrainingSweepEnvironment(Environment):
-    """For the function that finds trainings whose execution was lost."""
+class TrainingSweepEnvironment(TrainingPricesEnvironment):
+    """For the function that begins trainings, and finds those whose execution was lost."""
 
     apprentice_table: str
+    budgets_table: str
     train_student_arn: str
 
 

@@ -20,6 +20,7 @@ from autotune_platform.apprentice.training.freezing import FreezeStep
 from autotune_platform.apprentice.training.hosting import HostStep
 from autotune_platform.apprentice.training.job_files import JobFiles
 from autotune_platform.apprentice.training.jobs import TrainingJobs
+from autotune_platform.apprentice.training.obstacles import TrainingObstacles
 from autotune_platform.apprentice.training.on_sagemaker import SageMakerStep
 from autotune_platform.apprentice.training.progress import TrainingProgress
 from autotune_platform.apprentice.training.repository import TrainingRepository
@@ -30,6 +31,7 @@ from autotune_platform.apprentice.training.verifying import VerifyStep
 from autotune_platform.apprentice.versions.repository import VersionRepository
 from autotune_platform.budgets.money import MoneyBudgets
 from autotune_platform.budgets.task_money import TaskMoney
+from autotune_platform.budgets.uses import MoneyUses
 from autotune_platform.ledger.row_answers import RowAnswers
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.document_signing import DocumentSigning
@@ -62,7 +64,11 @@ class TrainingApiParts(ApiParts, ApprenticeParts):
             repository=self.training_repository,
             evidence=EvidenceRepository(self.apprentice_table),
             executions=_executions(self.environment.train_student_arn),
-            prices=_prices(self.environment),
+            obstacles=TrainingObstacles(
+                prices=_prices(self.environment),
+                uses=MoneyUses(table=self.budgets_table),
+                versions=VersionRepository(self.apprentice_table),
+            ),
             stop_job=SageMakerJobs().stop,
         )
 
@@ -205,6 +211,11 @@ class TrainingSweepParts:
         return Table(self.environment.apprentice_table, clients.dynamodb())
 
     @cached_property
+    def money(self) -> MoneyBudgets:
+        budgets = Table(self.environment.budgets_table, clients.dynamodb())
+        return MoneyBudgets(table=budgets, outbox=self.table)
+
+    @cached_property
     def training_sweeping(self) -> TrainingSweeping:
         return TrainingSweeping(
             progress=TrainingProgress(
@@ -221,6 +232,12 @@ class TrainingSweepParts:
             tasks=TaskRepository(self.table),
             evidence=EvidenceRepository(self.table),
             executions=_executions(self.environment.train_student_arn),
+            obstacles=TrainingObstacles(
+                prices=_prices(self.environment),
+                uses=self.money,
+                versions=VersionRepository(self.table),
+            ),
+            money=self.money,
         )
 
 

@@ -55,8 +55,8 @@ class WantedBase(NamedTuple):
 class Hosting(FrozenModel):
     """What is hosted, and how far that is.
 
-    It has no ``organization_id``: deleting an organisation leaves it to the sweeper, which takes
-    down what costs money before it forgets it.
+    It has no ``organization_id``: deleting an organisation marks it as unwanted and leaves it to
+    the sweeper, which takes down what costs money before it forgets it.
 
     Attributes:
         name: of endpoint, component, configuration and model; it is used once.
@@ -73,6 +73,7 @@ class Hosting(FrozenModel):
         since: when it came into its state.
         called_at: the last minute in which it was asked, as far as anybody noted it.
         wanted_at: the last minute in which somebody was not answered.
+        unwanted_at: when its task was deleted; it is taken down whatever else is known.
         counted_until: up to when its instance is in the account; None where it has none.
         revision: of what the sweeper wrote.
         due_at: when the sweeper is to look at it.
@@ -93,6 +94,7 @@ class Hosting(FrozenModel):
     since: datetime
     called_at: datetime | None = None
     wanted_at: datetime | None = None
+    unwanted_at: datetime | None = None
     counted_until: datetime | None = None
     revision: int = 0
     due_at: datetime

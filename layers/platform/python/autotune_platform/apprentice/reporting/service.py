@@ -134,8 +134,16 @@ class TaskReports:
             examples=task.examples,
             emergency=task.latest_emergency,
         )
+        held = last.held_back
+        is_held = due.is_due and last.running is None
+        if held is None or not is_held or held.configuration_version != own.version:
+            waits = None
+        else:
+            waits = wire.ApprenticeTrainingWait(
+                reason=held.reason, message=held.message, until=held.until
+            )
         return wire.ApprenticeNextTraining(
-            examples_needed=due.needed, cause=due.cause, running=last.running
+            examples_needed=due.needed, cause=due.cause, running=last.running, waits=waits
         )
 
     def _training_spend(self, task: KnownTask) -> ApprenticeBudgetUse | None:

@@ -12,6 +12,7 @@ from autotune.protocol.apprentice_trainings import (
     ApprenticeTrainingState,
     ApprenticeTrainingStep,
     ApprenticeTrainingTest,
+    ApprenticeTrainingWaitReason,
 )
 from autotune_platform.apprentice.examples.manifests import Manifest
 from autotune_platform.apprentice.local.contract import ServedModel
@@ -196,6 +197,20 @@ class Certificate(FrozenModel):
     signature: str
 
 
+class HeldBack(FrozenModel):
+    """Why a training does not begin by itself that is due.
+
+    Attributes:
+        configuration_version: under another one it may.
+        until: when the month is over whose budget has no room, if it is that.
+    """
+
+    reason: ApprenticeTrainingWaitReason
+    message: str
+    until: datetime | None = None
+    configuration_version: int
+
+
 class LastTraining(FrozenModel):
     """The last training of a task, as whoever begins the next needs it.
 
@@ -206,6 +221,7 @@ class LastTraining(FrozenModel):
         examples: how many there were of that definition then.
         outcome: how it ended; None while it is under way.
         emergency: number of the latest version that had raised an emergency by then.
+        held_back: why the next one does not begin although it is due.
     """
 
     number: int = 0
@@ -214,3 +230,4 @@ class LastTraining(FrozenModel):
     examples: int = 0
     outcome: ApprenticeTrainingState | None = None
     emergency: int = 0
+    held_back: HeldBack | None = None

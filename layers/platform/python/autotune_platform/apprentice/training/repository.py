@@ -22,7 +22,12 @@ from autotune_platform.apprentice.training.items import (
     training_key,
     trainings_of,
 )
-from autotune_platform.apprentice.training.models import Certificate, LastTraining, Training
+from autotune_platform.apprentice.training.models import (
+    Certificate,
+    HeldBack,
+    LastTraining,
+    Training,
+)
 from autotune_platform.storage.counting import Addition, Check
 from autotune_platform.storage.due_index import OPEN_SHARD, DueIndex, due_of
 from autotune_platform.storage.item_format import moment
@@ -110,12 +115,27 @@ class TrainingRepository:
                 "examples": training.examples,
                 "emergency": emergency,
             },
-            remove=("outcome",),
+            remove=("outcome", "held_back"),
             only_if={"number": before or None, "running": None},
         )
         stored = self._addition(training, only_if={"number": None})
         writes = (unchanged(self._table.name, task), last, stored, self._told(training))
         return self._table.write_together(writes, token=uuid4().hex) is None
+
+    def hold_back(self, task: ApprenticeTask, last: LastTraining, held: HeldBack) -> None:
+        """Note why a training does not begin that is due; where something changed, nothing is."""
+        noted = Addition(
+            table=self._table.name,
+            pk=trainings_of(task.id),
+            sk=LAST,
+            changes={
+                "organization_id": task.organization_id,
+                "held_back": held.model_dump(mode="json"),
+            },
+            only_if={"number": last.number or None, "running": None},
+        )
+        writes = (unchanged(self._table.name, task), noted)
+        self._table.write_together(writes, token=uuid4().hex)
 
     def change(
         self,
