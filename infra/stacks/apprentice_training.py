@@ -234,6 +234,7 @@ class ApprenticeTraining(Construct):
             environment={
                 **self._table,
                 **self._starting,
+                "APPRENTICE_BUCKET": self._data.apprentice_files.bucket.bucket_name,
                 **self._jobs.prices_environment,
                 "BUDGETS_TABLE": self._data.budgets.table.table_name,
             },
@@ -248,7 +249,9 @@ class ApprenticeTraining(Construct):
         table.grant_read(function, "GetItem", "Query", keys=TASKS)
         table.grant_write(function, "UpdateItem", keys=TASKS)
         self._workflow.state_machine.grant_start_execution(function)
-        self._jobs.grant_stop(sweep)
+        self._jobs.grant_look(sweep)
+        # A job that is left over is paid for, and what it wrote is deleted.
+        self._data.apprentice_files.grant_delete(function)
         self._stack.run_every(Duration.minutes(1), sweep)
 
     def _add_routes(self, http: HttpStack) -> None:

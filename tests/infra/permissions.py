@@ -330,7 +330,9 @@ EXPECTED = {
     | table("Apprentice", "GetItem", "Query", "UpdateItem", keys="apt_*")
     | table("Apprentice", "UpdateItem", keys="money#org_*#apt_*")
     | table("Budgets", "GetItem", "UpdateItem", keys="money#org_*#apt_*")
-    | at_sagemaker("training-job", "StopTrainingJob")
+    | found_in("ApprenticeFiles")
+    | bucket("ApprenticeFiles", "DeleteObject", names="apt_*")
+    | at_sagemaker("training-job", "DescribeTrainingJob", "StopTrainingJob")
     | start("TrainStudent"),
     "FollowRuns": COUNTS_RUNS | follow("Apprentice", failures="RunStreamFailures"),
     "SweepHostings": ENCRYPT

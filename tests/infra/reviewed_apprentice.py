@@ -401,6 +401,15 @@ OF_APPRENTICE = (
         "A training begins by itself (tests/component/apprentice/test_training_starts.py).",
     ),
     *rare(
+        "SweepTrainings",
+        """
+        s3:DeleteObject ApprenticeFiles/apprentice/apt_*
+        s3:ListBucket ApprenticeFiles
+        sagemaker:DescribeTrainingJob training-job/*
+        """,
+        "Jobs that nobody looks after end (tests/component/apprentice/test_left_jobs.py).",
+    ),
+    *rare(
         "SweepRuns",
         """
         dynamodb:BatchGetItem Apprentice apt_*

@@ -55,7 +55,9 @@ def test_a_job_trains_a_model_that_is_taken_over_once_it_was_looked_at(trainings
     shown = trainings.read()
     assert (shown["reservedNanoUsd"], shown["spentNanoUsd"]) == (reserved, 0)
     assert (shown["job"]["instanceType"], shown["job"]["billableSeconds"]) == (TYPES[0], None)
-    assert trainings.shown("status")["trainingSpend"]["reservedNanoUsd"] == reserved
+    status = trainings.shown("status")
+    assert status["trainingSpend"]["reservedNanoUsd"] == reserved
+    assert status["alerts"] == []
 
     described = trainings.ended(job)
     assert described["EnableNetworkIsolation"]

@@ -479,9 +479,10 @@ class TrainingJobEnvironment(TrainingEnvironment, TrainingPricesEnvironment):
 
 
 class TrainingSweepEnvironment(TrainingPricesEnvironment):
-    """For the function that begins trainings, and finds those whose execution was lost."""
+    """For the function that begins trainings, and finds lost ones and jobs of none."""
 
     apprentice_table: str
+    apprentice_bucket: str
     budgets_table: str
     train_student_arn: str
 

@@ -28,6 +28,8 @@ from autotune_platform.apprentice.training.service import Trainings
 from autotune_platform.apprentice.training.starting import TrainingStarting
 from autotune_platform.apprentice.training.sweeping import TrainingSweeping
 from autotune_platform.apprentice.training.verifying import VerifyStep
+from autotune_platform.apprentice.training.watched import WatchedJobs
+from autotune_platform.apprentice.training.watching import JobWatching
 from autotune_platform.apprentice.versions.repository import VersionRepository
 from autotune_platform.budgets.money import MoneyBudgets
 from autotune_platform.budgets.task_money import TaskMoney
@@ -175,6 +177,7 @@ class TrainingJobParts(TrainingParts):
                 image=environment.training_image,
                 code=environment.training_code,
             ),
+            watched=WatchedJobs(self.apprentice_table),
             files=self.job_files,
             money=self.training_money,
             budgets=TaskMoney(money=self.training_money),
@@ -223,6 +226,16 @@ class TrainingSweepParts:
             ),
             executions=_executions(self.environment.train_student_arn),
             stop_job=SageMakerJobs().stop,
+        )
+
+    @cached_property
+    def job_watching(self) -> JobWatching:
+        return JobWatching(
+            watched=WatchedJobs(self.table),
+            trainings=TrainingRepository(self.table),
+            sagemaker=SageMakerJobs(),
+            money=self.money,
+            files=ModelFiles(bucket=self.environment.apprentice_bucket, s3=clients.s3()),
         )
 
     @cached_property

@@ -21,6 +21,7 @@ ApprenticeAlertKind = Literal[
     "coverage",
     "halted",
     "budget",
+    "unpriced",
     "refused",
     "failed",
     "unmonitored",

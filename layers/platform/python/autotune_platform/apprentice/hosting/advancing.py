@@ -251,7 +251,8 @@ class HostingAdvancing:
 
     def _costs(self, hosting: Hosting, seconds: Mapping[str, int]) -> Iterator[HostingCost]:
         """Yield what an instance cost by day; that of a task which is gone is nobody's."""
-        task = seconds and self.tasks.configuration(hosting.task_id, _FIRST_CONFIGURATION)
+        is_read = seconds and hosting.unwanted_at is None
+        task = is_read and self.tasks.configuration(hosting.task_id, _FIRST_CONFIGURATION)
         if not task:
             return
         price = self.prices.find(hosting.instance_type or "")

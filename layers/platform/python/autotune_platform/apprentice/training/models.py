@@ -91,6 +91,33 @@ class TrainingJob(FrozenModel):
     spent_nano_usd: int | None = None
 
 
+class WatchedJob(FrozenModel):
+    """A job that was planned, and that nobody has paid for.
+
+    It has no ``organization_id``: deleting an organisation leaves it to the sweeper, which ends
+    what costs money before it forgets it.
+
+    Attributes:
+        name: no other job ever has it.
+        task_id: whose training ``number`` it is of, which has the id ``training_id``.
+        scope: of the money that is set aside for it, in the periods that are named.
+        price_nano_usd: of an hour of its instance.
+        left_since: when it was first seen that no training is under way with it; None before.
+        due_at: when somebody is to look.
+    """
+
+    name: str
+    task_id: str
+    number: int
+    training_id: str
+    scope: str
+    price_nano_usd: int
+    reserved_nano_usd: int
+    periods: tuple[str, ...]
+    left_since: datetime | None = None
+    due_at: datetime
+
+
 class JobPlan(FrozenModel):
     """What is known for the next job of a training.
 
