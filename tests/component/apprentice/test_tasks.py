@@ -79,7 +79,7 @@ def test_a_task_is_kept_with_all_defaults(platform: Platform, document: dict[str
         "alpha": 0.05,
         "falseAlarmPairs": 1000,
     }
-    assert kept["training"]["canary"] == [0.05, 0.25, 1]
+    assert kept["training"]["canary"] == [0.25, 1]
     assert read(platform, "/intents").json["task"] == task
     (listed,) = read(platform, "").json["tasks"]
     assert listed == {
