@@ -12,6 +12,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from local.stack import LocalStack
 from tests.chaos.beside import Beside
 from tests.chaos.faults import kill, send, workers_below
+from tests.chaos.patience import patience
 from tests.chaos.student import FAULTS, MortalStudent
 
 WORKER, COUNTER, API = "WorkRuns", "FollowRuns", "ApprenticeRunsApi"
@@ -61,7 +62,7 @@ class Mishaps:
 
     def _hurt_functions(self) -> None:
         for name in cycle(KILLED):
-            if self._beside.is_over(after=self._draw.uniform(*KILLED_EVERY)):
+            if self._beside.is_over(after=self._draw.uniform(*KILLED_EVERY) * patience()):
                 return
             self._kill_one(name)
             self._double()
