@@ -262,6 +262,13 @@ class JobTrainings:
         training: dict[str, Any] = answer.json["training"]
         return training
 
+    def shown(self, what: str) -> dict[str, Any]:
+        """Return the task's ``status`` or ``report``."""
+        answer = self.platform.call("GET", f"{TASK}/{what}")
+        assert answer.status == 200, answer.text
+        found: dict[str, Any] = answer.json[what]
+        return found
+
     def jobs(self) -> list[str]:
         listed = self.lab.sagemaker.list_training_jobs()["TrainingJobSummaries"]
         return sorted(one["TrainingJobName"] for one in listed)

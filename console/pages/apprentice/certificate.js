@@ -5,7 +5,7 @@ import { Copy } from "../../components/copy.js";
 import { Facts, FactsToCome, Section } from "../../components/page.js";
 import { Time } from "../../components/time.js";
 import { Trouble } from "../../components/trouble.js";
-import { count, duration, percent } from "../../format.js";
+import { count, duration, nanoDollars, percent } from "../../format.js";
 import { html } from "../../preact.js";
 
 const NOT_FOUND = 404;
@@ -33,7 +33,7 @@ function Signed({ name, number, signed: { certificate, keyId, algorithm } }) {
       ["Data", `${count(data.train)} examples, and ${count(data.holdout)} held out`],
       ["Hash of the data", html`<code>${data.sha256}</code>`],
       ["Test", `agrees in more than ${percent(Number(test.bound))} of ${count(test.groups)} groups of inputs`],
-      ["Cost", `computed in ${duration(Number(cost.seconds) * SECOND_MS)}`],
+      ["Cost", `computed in ${duration(Number(cost.seconds) * SECOND_MS)}${cost.spentNanoUsd === 0 ? ", in functions of the platform" : `, for ${nanoDollars(cost.spentNanoUsd)}`}`],
       ["Key", html`<code>${keyId}</code>, ${algorithm}`],
     ]} />
     <${Copy} text=${`autotune apprentice certificate ${name} ${number} --verify`} />

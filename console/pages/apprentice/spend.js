@@ -2,11 +2,12 @@
 
 import { Bars } from "../../components/bars.js";
 import { Facts, Section } from "../../components/page.js";
-import { count, nanoDollars } from "../../format.js";
+import { count, duration, nanoDollars } from "../../format.js";
 import { html } from "../../preact.js";
 import { Used } from "../ledger/budget.js";
 
 const DAY_MS = 86_400_000;
+const SECOND_MS = 1_000;
 const LABELS = { day: "Today", week: "This week", month: "This month" };
 
 export function Spend({ report }) {
@@ -14,7 +15,10 @@ export function Spend({ report }) {
   const range = savings.lowNanoUsd === null ? "" : `, with 95 % from ${nanoDollars(savings.lowNanoUsd)} to ${nanoDollars(savings.highNanoUsd)}`;
   return html`
     <${Section} title="Spend">
-      <div class="meters">${status.spend.periods.map((use) => html`<${Used} key=${use.period} label=${LABELS[use.period]} use=${use} />`)}</div>
+      <div class="meters">
+        ${status.spend.periods.map((use) => html`<${Used} key=${use.period} label=${LABELS[use.period]} use=${use} />`)}
+        ${status.trainingSpend && html`<${Used} key="training" label="Training, this month" use=${status.trainingSpend} />`}
+      </div>
     <//>
     <${Section} title="Spend by day">
       <${Bars} label="Spend by day" bins=${binsOf(report)} show=${nanoDollars} head="Spend" />
@@ -23,16 +27,29 @@ export function Spend({ report }) {
         ["Checks", nanoDollars(totals.costChecksNanoUsd)],
         ["Without an answer", nanoDollars(totals.costLostNanoUsd)],
         ["Additional models", nanoDollars(totals.costAdditionalNanoUsd)],
+        ["Training", nanoDollars(totals.costTrainingNanoUsd)],
+        ["Hosting", hosting(totals)],
         ["Local answers", count(savings.localAnswers)],
         ["They would have cost", nanoDollars(savings.avoidedNanoUsd)],
-        ["Saved", savings.netNanoUsd === null ? "not known: no paid answer under this definition" : `${nanoDollars(savings.netNanoUsd)}${range}`],
+        ["Saved", savings.netNanoUsd === null ? whyUnknown(savings) : `${nanoDollars(savings.netNanoUsd)}, which is that less checks, additional models, training and hosting${range}`],
       ]} />
     <//>
   `;
 }
 
-function spentIn({ costAnswersNanoUsd, costChecksNanoUsd, costLostNanoUsd, costAdditionalNanoUsd }) {
-  return costAnswersNanoUsd + costChecksNanoUsd + costLostNanoUsd + costAdditionalNanoUsd;
+function hosting({ costHostingNanoUsd, hostingSeconds, hostingUnpricedSeconds }) {
+  if (hostingSeconds === 0) return nanoDollars(0);
+  const time = `for ${duration(hostingSeconds * SECOND_MS)} of an instance`;
+  if (hostingUnpricedSeconds === 0) return `${nanoDollars(costHostingNanoUsd)} ${time}`;
+  return `not known: ${time}, of which ${duration(hostingUnpricedSeconds * SECOND_MS)} have no known price`;
+}
+
+function whyUnknown({ hostingNanoUsd }) {
+  return hostingNanoUsd === null ? "not known: what hosting costs is not" : "not known: no paid answer under this definition";
+}
+
+function spentIn({ costAnswersNanoUsd, costChecksNanoUsd, costLostNanoUsd, costAdditionalNanoUsd, costTrainingNanoUsd, costHostingNanoUsd }) {
+  return costAnswersNanoUsd + costChecksNanoUsd + costLostNanoUsd + costAdditionalNanoUsd + costTrainingNanoUsd + costHostingNanoUsd;
 }
 
 // Each day of the report, also those without runs.

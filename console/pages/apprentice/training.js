@@ -5,7 +5,7 @@ import { Badge } from "../../components/badge.js";
 import { Facts, FactsToCome } from "../../components/page.js";
 import { Time } from "../../components/time.js";
 import { Trouble } from "../../components/trouble.js";
-import { count, words } from "../../format.js";
+import { count, duration, nanoDollars, words } from "../../format.js";
 import { html } from "../../preact.js";
 import { link } from "../../router.js";
 import { TaskPage } from "./frame.js";
@@ -13,6 +13,7 @@ import { Trained } from "./trained.js";
 import { TRAINED, whatCame } from "./training-words.js";
 
 const LIVE_SECONDS = 3;
+const SECOND_MS = 1_000;
 const CAUSES = { request: "somebody asked for it", examples: "there were examples enough", emergency: "a version raised an emergency" };
 const untilItEnds = ({ training }) => (training.state === "running" ? LIVE_SECONDS : undefined);
 
@@ -31,7 +32,7 @@ export function Training({ name, id }) {
 }
 
 function Outcome({ name, training }) {
-  const { state, version, cause, examples, configurationVersion, backend, createdAt, createdBy, endedAt } = training;
+  const { state, version, cause, examples, configurationVersion, backend, job, createdAt, createdBy, endedAt } = training;
   return html`
     <${Facts} facts=${[
       ["State", html`<${Badge} tone=${TRAINED[state]}>${state}<//>`],
@@ -39,10 +40,19 @@ function Outcome({ name, training }) {
       ["Version", version !== null && html`<a href=${link(["apprentice", name, "versions", String(version)])}>version ${count(version)}</a>`],
       ["Why it began", `${CAUSES[cause] ?? words(cause)}; there were ${count(examples)} examples`],
       ["Backend", backend],
+      ["Job", job && html`<code>${job.name}</code> on ${job.instanceType}`],
+      ["Cost", costOf(training)],
       ["Configuration", html`<a href=${link(["apprentice", name, "configuration"], { shown: configurationVersion })}>version ${count(configurationVersion)}</a>`],
       ["Began", html`<${Time} at=${createdAt} />`],
       ["By", html`<code>${createdBy}</code>`],
       ["Ended", endedAt && html`<${Time} at=${endedAt} />`],
     ].map(([title, value]) => [title, value || null])} />
   `;
+}
+
+// What jobs cost; what trains without one is not paid for by itself.
+function costOf({ job, spentNanoUsd, reservedNanoUsd, billableSeconds }) {
+  if (!job && spentNanoUsd === 0) return null;
+  const set = reservedNanoUsd === 0 ? "" : `; ${nanoDollars(reservedNanoUsd)} are set aside`;
+  return `${nanoDollars(spentNanoUsd)} for ${duration(billableSeconds * SECOND_MS)} that are billed${set}`;
 }

@@ -9,7 +9,7 @@ import { Pager } from "../../components/pager.js";
 import { Table } from "../../components/table.js";
 import { Time } from "../../components/time.js";
 import { Trouble } from "../../components/trouble.js";
-import { count, percent } from "../../format.js";
+import { count, nanoDollars, percent } from "../../format.js";
 import { html, useState } from "../../preact.js";
 import { go, link } from "../../router.js";
 import { TaskPage } from "./frame.js";
@@ -46,6 +46,7 @@ function List({ name, query }) {
     { name: "bound", title: "At least", width: 6, numeric: true, cell: ({ test }) => percent(test?.bound) },
     { name: "evidence", title: "Evidence", width: 6.5, numeric: true, cell: ({ test }) => evidence(test) },
     { name: "came", title: "What came of it", width: 15, cell: (one) => (one.version === null ? whatCame(one) : html`<a href=${link(["apprentice", name, "versions", String(one.version)])}>version ${count(one.version)}</a>`) },
+    { name: "cost", title: "Cost", width: 6.5, numeric: true, cell: ({ spentNanoUsd, reservedNanoUsd }) => nanoDollars(spentNanoUsd + reservedNanoUsd || null) },
     { name: "createdAt", title: "Began", width: 6.5, cell: ({ createdAt }) => html`<${Time} at=${createdAt} relative />` },
   ];
   return html`

@@ -3,6 +3,8 @@
 import pytest
 
 from autotune_platform.apprentice.hosting.advancing import STUCK_MESSAGE
+from autotune_platform.apprentice.hosting.repository import HostingDay
+from autotune_platform.apprentice.instance_prices import InstancePrices
 from autotune_platform.apprentice.local.contract import LocalAnswer, Reason, Unavailable
 from local.sagemaker.faults import Kind
 from tests.support.hostings import PREFIX, teardown
@@ -81,6 +83,50 @@ def test_adapters_share_a_base_that_sleeps_when_nobody_asks(hosted):
     assert hosted.base_of(first).state == "ready"
     assert isinstance(hosted.ask(first), LocalAnswer)
     assert isinstance(hosted.ask(second), LocalAnswer)
+
+
+def test_what_instances_cost_is_counted_once_by_day(hosted):
+    hosted.advancing.prices = InstancePrices(usd={"ml.m5.xlarge": "0.36"})
+    began = hosted.clock.now()
+    first = hosted.ready("1-aa", number=1)
+    for _ in range(3):
+        hosted.sweep(minutes=20)
+        hosted.ask(first)
+    base = hosted.base_of(first)
+    hosted.advancing.look(base)
+    hosted.advancing.look(base)  # one that is late counts nothing again
+    spent = sum_of(hosted)
+    assert (hosted.clock.now() - began).total_seconds() >= spent.seconds > 3 * 1_200
+    assert spent.nano_usd == spent.seconds * 100_000
+
+    hosted.sweep(minutes=31)
+    hosted.sweep()
+    hosted.sweep()
+    assert hosted.base_of(first).state == "asleep"
+    asleep = sum_of(hosted)
+    assert asleep.nano_usd > spent.nano_usd
+    hosted.sweep(hours=30)
+    assert sum_of(hosted) == asleep
+
+    # A price that is not known is not 0, and what is counted goes with the task.
+    hosted.advancing.prices = InstancePrices(usd={})
+    hosted.ask(first)
+    for _ in range(3):
+        hosted.sweep()
+    woken = sum_of(hosted)
+    assert woken.unpriced_seconds > 0
+    assert woken.nano_usd == asleep.nano_usd
+    hosted.table.delete(hosted.task_id, "configuration#000001")
+    hosted.sweep(hours=2)
+    for _ in range(6):
+        hosted.sweep()
+    hosted.sweep(hours=25)
+    assert list(hosted.table.items(f"{hosted.task_id}#hosting")) == []
+
+
+def sum_of(hosted):
+    days = hosted.repository.costs(hosted.task_id, "2000-01-01", "2100-01-01").values()
+    return HostingDay(*map(sum, zip(*days, strict=True)))
 
 
 def test_the_last_adapter_takes_its_base_along(hosted):

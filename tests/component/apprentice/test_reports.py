@@ -10,6 +10,7 @@ import pytest
 
 from autotune_platform.apprentice.agreement import counted, lower_bound
 from autotune_platform.apprentice.folding.models import StoredEvidence
+from autotune_platform.apprentice.hosting.repository import HostingCost, HostingRepository
 from autotune_platform.apprentice.routing import Local, Model, Refusal, Remote
 from autotune_platform.apprentice.runs.models import RunPair
 from autotune_platform.apprentice.runs.scoring import missed_fields, score_of
@@ -232,6 +233,28 @@ def test_additional_models_are_a_cost_of_their_own(apprentice: Apprentice) -> No
     saved, was = report["savings"], before["savings"]
     assert (saved["additionalNanoUsd"], was["additionalNanoUsd"]) == (2_500, 0)
     assert saved["netNanoUsd"] == was["netNanoUsd"] - 2_500
+
+
+def test_hosting_is_a_cost_and_its_price_may_be_unknown(apprentice: Apprentice) -> None:
+    hostings = HostingRepository(apprentice.table)
+    today, task = now().date().isoformat(), apprentice.task
+    account = HostingCost(task.organization_id, task.id, today, seconds=3_600, nano_usd=1_408)
+    apprentice.table.write_together([hostings.cost(account)], token="first")
+
+    report = read(apprentice, "report")
+    assert [one["day"] for one in report["days"]] == [today]
+    assert report["totals"]["costHostingNanoUsd"] == 1_408
+    assert (report["savings"]["hostingNanoUsd"], report["savings"]["netNanoUsd"]) == (1_408, -1_408)
+
+    unpriced = account._replace(seconds=60, nano_usd=None)
+    apprentice.table.write_together([hostings.cost(unpriced)], token="second")
+    saved = read(apprentice, "status")["savings"]
+    assert (saved["hostingNanoUsd"], saved["netNanoUsd"]) == (None, None)
+    assert (saved["hostingSeconds"], saved["hostingUnpricedSeconds"]) == (3_660, 60)
+
+    path = f"/api/v1/apprentice/tasks/{apprentice.name}"
+    assert apprentice.platform.call("DELETE", path).status == 204
+    assert hostings.costs(task.id, today, today) == {}
 
 
 def test_an_alarm_is_told_of_and_evidence_begins_anew(apprentice: Apprentice) -> None:

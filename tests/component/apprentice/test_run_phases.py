@@ -267,26 +267,6 @@ def exhaust(phased: Phased) -> None:
     forget_processes()
 
 
-def test_without_money_the_version_answers_unmonitored(phased: Phased) -> None:
-    phased.shadowed()
-    exhaust(phased)
-
-    routing = phased.ran()["routing"]
-
-    assert (routing["answers"], routing["unmonitored"], routing["pairs"]) == ("local", True, [])
-    assert phased.paid == 0
-
-
-def test_without_money_and_without_the_version_nobody_answers(phased: Phased) -> None:
-    phased.shadowed()
-    exhaust(phased)
-    phased.small.says["small-1"] = "no JSON"
-
-    answer = phased.runs.start(wait=20)
-
-    assert (answer.status, answer.json["code"]) == (503, "local_unavailable")
-
-
 @pytest.mark.parametrize("phase", [2, 3])
 def test_without_money_nobody_answers_where_that_is_wanted(phased: Phased, phase: int) -> None:
     strict = {"budgets": {**DAY, "whenExhausted": "fail"}, "sampling": ALL_CHECKED}

@@ -48,8 +48,10 @@ def test_a_job_trains_a_model_that_is_taken_over_once_it_was_looked_at(trainings
     assert trainings.look(first)["job"] == job  # a doubled look creates nothing
     reserved = reserved_for(3_600, PRICES[TYPES[0]])
     assert trainings.money() == {"committed": reserved, "spent": 0}
-    shown = trainings.read()["job"]
-    assert (shown["instanceType"], shown["reservedNanoUsd"]) == (TYPES[0], reserved)
+    shown = trainings.read()
+    assert (shown["reservedNanoUsd"], shown["spentNanoUsd"]) == (reserved, 0)
+    assert (shown["job"]["instanceType"], shown["job"]["billableSeconds"]) == (TYPES[0], None)
+    assert trainings.shown("status")["trainingSpend"]["reservedNanoUsd"] == reserved
 
     described = trainings.ended(job)
     assert described["EnableNetworkIsolation"]
@@ -65,6 +67,17 @@ def test_a_job_trains_a_model_that_is_taken_over_once_it_was_looked_at(trainings
     assert trainings.money() == {"committed": paid, "spent": paid}
     assert not trainings.look(after)["waits"]
     assert trainings.money() == {"committed": paid, "spent": paid}  # and pays nothing twice
+    shown = trainings.read()
+    assert (shown["reservedNanoUsd"], shown["spentNanoUsd"]) == (0, paid)
+    assert shown["billableSeconds"] == seconds_paid(described)
+    assert shown["job"]["spentNanoUsd"] == paid
+    report = trainings.shown("report")
+    spend = report["status"]["trainingSpend"]
+    assert (spend["spentNanoUsd"], spend["reservedNanoUsd"]) == (paid, 0)
+    assert spend["limitNanoUsd"] == 5 * 10**9
+    assert report["totals"]["costTrainingNanoUsd"] == paid
+    assert report["savings"]["trainingNanoUsd"] == paid
+    assert report["savings"]["netNanoUsd"] == -paid
 
     assert not trainings.step("verify_artifact", after)["done"]
     found = trainings.read()

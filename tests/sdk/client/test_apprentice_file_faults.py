@@ -66,6 +66,13 @@ def fault_of(text):
             "50",
         ),
         (
+            "training:\n  backend: linear",
+            "training:\n  backend: openai",
+            17,
+            "training.backend",
+            "is not offered",
+        ),
+        (
             "match_fields: [intent]",
             "match_fields: [intent, mood]",
             30,

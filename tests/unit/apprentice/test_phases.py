@@ -1,5 +1,6 @@
 """Phases follow from examples, versions and pairs alone: cases, and a machine over all of them."""
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -11,7 +12,15 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from autotune_platform.apprentice.evidence import Evidence, Rules, folded
 from autotune_platform.apprentice.pairs import Pair
 from autotune_platform.apprentice.phases import Derived, Phase, Stage, Version, derive
-from autotune_platform.apprentice.routing import Facts, Local, Model, Remote, decide, roles
+from autotune_platform.apprentice.routing import (
+    Facts,
+    Local,
+    Model,
+    Refusal,
+    Remote,
+    decide,
+    roles,
+)
 
 NEEDED = 3
 SHADOW = Evidence(sequence=9, pairs=9)
@@ -45,6 +54,13 @@ def test_a_hosted_version_is_in_shadow_then_in_its_canary_then_serves() -> None:
     assert derived(version(1)) == Derived(Phase.BOTH, None, 1)
     assert derived(version(1, GRADUATED)) == Derived(Phase.BOTH, None, 1, canary=1)
     assert derived(version(1, GRADUATED, canary_at=8)) == Derived(Phase.LOCAL, 1)
+
+
+def test_without_money_the_one_that_serves_answers_then_the_one_in_its_canary() -> None:
+    assert derived(version(1)).graduated is None
+    assert derived(version(1, GRADUATED)).graduated == 1
+    assert derived(version(1, GRADUATED), version(2)).graduated == 1
+    assert derived(serving(1), version(2, GRADUATED), version(3)).graduated == 1
 
 
 def test_a_canary_from_before_an_alarm_counts_no_more() -> None:
@@ -268,20 +284,33 @@ class Phases(RuleBasedStateMachine):
     @invariant()
     def no_version_that_has_not_graduated_answers_callers(self) -> None:
         now = self.now
-        for in_canary in (True, False):
+        for in_canary, has_room in itertools.product((True, False), repeat=2):
             given = roles(now, in_canary=in_canary)
+            asked = given.local
+            if given.phase is Phase.BOTH and not has_room and now.graduated is not None:
+                asked = now.graduated
+            life = self.life(asked)
+            stage = None if life is None else life.version(self.evidence(life)).stage
             facts = Facts(
                 given.phase,
                 is_drawn=False,
-                has_room=True,
-                local=None if given.local is None else Local.ANSWERED,
-                remote=Remote.ANSWERED,
+                has_room=has_room,
+                may_answer=stage is not None and stage.has_graduated,
+                local=None if asked is None else Local.ANSWERED,
+                remote=Remote.ANSWERED if has_room else None,
             )
-            answered_by_local = decide(facts).answers is Model.LOCAL
-            life = self.life(given.local)
-            if answered_by_local:
+            found = decide(facts)
+            if found.answers is Model.LOCAL:
                 assert life is not None
-                self.has_earned(life, canary=given.local == now.serving)
+                self.has_earned(life, canary=asked == now.serving)
+            if now.graduated is None and not has_room:
+                assert found.refusal is Refusal.BUDGET_EXHAUSTED
+
+    @invariant()
+    def who_answers_without_money_has_earned_it(self) -> None:
+        life = self.life(self.now.graduated)
+        if life is not None:
+            self.has_earned(life, canary=life.number == self.now.serving)
 
     @invariant()
     def an_emergency_is_for_good(self) -> None:

@@ -33,6 +33,7 @@ class World:
     is_drawn: bool
     has_shadow: bool
     has_room: bool
+    may_answer: bool
     when_exhausted: WhenExhausted
     local: Local
     shadow: Local
@@ -54,7 +55,7 @@ class Ended:
 
 def worlds() -> Iterator[World]:
     exhausted: tuple[WhenExhausted, ...] = ("local", "fail")
-    for each in itertools.product(Phase, ONCE, ONCE, ONCE, exhausted, Local, Local, Remote):
+    for each in itertools.product(Phase, ONCE, ONCE, ONCE, ONCE, exhausted, Local, Local, Remote):
         yield World(*each)
 
 
@@ -64,6 +65,7 @@ def played(world: World) -> Ended:
         phase=world.phase,
         is_drawn=world.is_drawn,
         has_room=world.has_room,
+        may_answer=world.may_answer,
         when_exhausted=world.when_exhausted,
         has_shadow=world.has_shadow,
     )
@@ -98,7 +100,8 @@ def expected(world: World) -> Ended:
     """Section 2 of the design, case by case."""
     if world.phase is Phase.REMOTE:
         return in_phase_1(world)
-    needs_remote = world.phase is Phase.BOTH or world.is_drawn or world.local is not Local.ANSWERED
+    is_fit = world.may_answer and world.local is Local.ANSWERED
+    needs_remote = world.phase is Phase.BOTH or world.is_drawn or not is_fit
     if needs_remote and not world.has_room:
         return exhausted(world)
     return in_phase_2(world) if world.phase is Phase.BOTH else in_phase_3(world, needs_remote)
@@ -114,8 +117,8 @@ def in_phase_1(world: World) -> Ended:
 
 def exhausted(world: World) -> Ended:
     """In phase 3 it shows only after the version was asked that nothing else will do."""
-    if world.when_exhausted == "fail":
-        is_known_before = world.phase is Phase.BOTH or world.is_drawn
+    if world.when_exhausted == "fail" or not world.may_answer:
+        is_known_before = world.phase is Phase.BOTH or world.is_drawn or not world.may_answer
         return Ended(NOBODY if is_known_before else LOCAL, None, Refusal.BUDGET_EXHAUSTED)
     if world.local in SAID:
         return Ended(LOCAL, Model.LOCAL, None, unmonitored=True)
@@ -137,7 +140,7 @@ def in_phase_3(world: World, needs_remote: bool) -> Ended:
     if not world.has_room or not (needs_remote or world.has_shadow):
         return Ended(LOCAL, Model.LOCAL, None)
     asked = BOTH | ({"shadow"} if world.has_shadow else set())
-    is_local = world.local is Local.ANSWERED
+    is_local = world.may_answer and world.local is Local.ANSWERED
     if world.remote is Remote.FAILED:
         refusal = None if is_local else Refusal.REMOTE_UNAVAILABLE
         return Ended(asked, Model.LOCAL if is_local else None, refusal)
@@ -148,7 +151,7 @@ def in_phase_3(world: World, needs_remote: bool) -> Ended:
         None,
         pair=by_chance and world.local in COMPARED,
         shadow_pair=world.has_shadow and world.shadow in COMPARED,
-        escalated=world.local is Local.UNSURE,
+        escalated=world.may_answer and world.local is Local.UNSURE,
     )
 
 
@@ -157,19 +160,20 @@ def test_each_combination_ends_as_the_design_says() -> None:
     for world in worlds():
         assert played(world) == expected(world), world
         count += 1
-    assert count == 3 * 2 * 2 * 2 * 2 * 4 * 4 * 2
+    assert count == 3 * 2 * 2 * 2 * 2 * 2 * 4 * 4 * 2
 
 
 def test_all_that_can_be_known_leads_to_a_decision_that_keeps_the_invariants() -> None:
     exhausted: tuple[WhenExhausted, ...] = ("local", "fail")
     every = itertools.product(
-        Phase, ONCE, ONCE, exhausted, ONCE, (None, *Local), (None, *Local), (None, *Remote)
+        Phase, ONCE, ONCE, ONCE, exhausted, ONCE, (None, *Local), (None, *Local), (None, *Remote)
     )
-    for phase, drawn, room, when, has_shadow, local, shadow, remote in every:
+    for phase, drawn, room, may, when, has_shadow, local, shadow, remote in every:
         facts = Facts(
             phase=phase,
             is_drawn=drawn,
             has_room=room,
+            may_answer=may,
             when_exhausted=when,
             has_shadow=has_shadow,
             local=local,
@@ -197,22 +201,26 @@ def test_all_that_can_be_known_leads_to_a_decision_that_keeps_the_invariants() -
             assert found.answers is Model.LOCAL, facts
             assert not room, facts
             assert when == "local", facts
+        if found.answers is Model.LOCAL:
+            assert may, "no version answers that has not graduated, with money or without"
         if found.answers is Model.LOCAL and phase is Phase.BOTH:
-            assert found.unmonitored, "a version that has not graduated answers only like this"
+            assert found.unmonitored, facts
+        if found.escalated:
+            assert may, facts
         if found.answers is Model.LOCAL and local is Local.UNSURE:
             assert found.unmonitored, facts
 
 
 def test_a_local_answer_does_not_wait_for_the_check() -> None:
-    facts = Facts(Phase.LOCAL, is_drawn=True, has_room=True, local=Local.ANSWERED)
+    facts = Facts(Phase.LOCAL, is_drawn=True, has_room=True, may_answer=True, local=Local.ANSWERED)
     assert decide(facts) == Decision(ask_remote=True, answers=Model.LOCAL)
 
 
 def test_both_are_asked_at_once_where_that_is_known_before() -> None:
     for phase in (Phase.BOTH, Phase.LOCAL):
-        found = decide(Facts(phase, is_drawn=True, has_room=True))
+        found = decide(Facts(phase, is_drawn=True, has_room=True, may_answer=True))
         assert (found.ask_local, found.ask_remote) == (True, True)
-    found = decide(Facts(Phase.LOCAL, is_drawn=False, has_room=True))
+    found = decide(Facts(Phase.LOCAL, is_drawn=False, has_room=True, may_answer=True))
     assert (found.ask_local, found.ask_remote) == (True, False)
 
 

@@ -51,6 +51,19 @@ def test_additional_models_are_a_cost_of_their_own() -> None:
         assert getattr(saved, name) == getattr(without, name) - 5_000
 
 
+def test_training_and_hosting_are_taken_off_and_an_unknown_price_is_unknown() -> None:
+    paid = costs([100, 300] * 50)
+    without = savings(1_000, paid=paid, checks=20_000)
+    saved = savings(1_000, paid=paid, checks=20_000, training=30_000, hosting=7_000)
+    assert (saved.training, saved.hosting, saved.avoided) == (30_000, 7_000, without.avoided)
+    for name in ("net", "low", "high"):
+        assert getattr(saved, name) == getattr(without, name) - 37_000
+    unknown = savings(1_000, paid=paid, checks=20_000, training=30_000, hosting=None)
+    assert (unknown.avoided, unknown.training) == (200_000, 30_000)
+    assert (unknown.hosting, unknown.net, unknown.low, unknown.high) == (None,) * 4
+    assert savings(0, paid=costs([]), checks=7, training=2).net == -9
+
+
 def test_the_variance_of_large_costs_is_not_lost() -> None:
     large = 10**12
     assert costs([large, large + 2]).variance == 2

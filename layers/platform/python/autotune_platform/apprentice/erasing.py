@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from autotune_platform.apprentice.examples.repository import ExampleRepository
 from autotune_platform.apprentice.folding.repository import EvidenceRepository
+from autotune_platform.apprentice.hosting.repository import HostingRepository
 from autotune_platform.apprentice.students.files import ModelFiles
 from autotune_platform.apprentice.training.repository import TrainingRepository
 from autotune_platform.runtime.parts import part
@@ -20,6 +21,7 @@ class TaskErasing:
     examples: ExampleRepository
     evidence: EvidenceRepository
     trainings: TrainingRepository
+    hostings: HostingRepository
     files: ModelFiles | None = None
 
     def erase(self, task_id: str, *, has_time: Callable[[], bool] = lambda: True) -> bool:
@@ -35,6 +37,7 @@ class TaskErasing:
         # A training that is under way ends at its next step, as it is gone.
         self.trainings.erase(task_id)
         self.files.erase(task_id)
+        self.hostings.erase_costs(task_id)
         # What says that there are examples goes with the evidence.
         is_erased = self.examples.erase(task_id, has_time=has_time)
         return is_erased and self.evidence.erase(task_id, has_time=has_time)

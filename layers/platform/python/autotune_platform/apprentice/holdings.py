@@ -72,7 +72,7 @@ HOLDER = DataHolder(
         Holding(
             place="table apprentice",
             key="apt_* / day#*",
-            what="counts of a day's runs, their agreement and their cost",
+            what="counts of a day's runs, their agreement, and what runs and trainings cost",
             erased=_TASK,
         ),
         Holding(
@@ -99,6 +99,12 @@ HOLDER = DataHolder(
             what="what SageMaker hosts of a task, and the last minute in which it was asked",
             kept="until a day after SageMaker hosts it no more",
             retained="it is by what a deleted task is taken down; it has no text",
+        ),
+        Holding(
+            place="table apprentice",
+            key="apt_*#hosting / cost#*",
+            what="how long a task's instances were there on a day, and what they cost",
+            erased=_TASK,
         ),
         Holding(
             place="table apprentice",

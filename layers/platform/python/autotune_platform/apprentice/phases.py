@@ -34,6 +34,11 @@ class Stage(StrEnum):
     SERVES = "serves"
     """It has graduated and passed its canary since."""
 
+    @property
+    def has_graduated(self) -> bool:
+        """Whether its own pairs say that it may answer callers."""
+        return self in (Stage.CANARY, Stage.SERVES)
+
 
 @dataclass(frozen=True)
 class Version:
@@ -86,6 +91,11 @@ class Derived:
     serving: int | None = None
     candidate: int | None = None
     canary: int | None = None
+
+    @property
+    def graduated(self) -> int | None:
+        """The version that may answer where the paid model cannot be paid; None where none may."""
+        return self.canary if self.serving is None else self.serving
 
     @property
     def is_canary(self) -> bool:

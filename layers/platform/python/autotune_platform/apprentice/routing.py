@@ -86,6 +86,8 @@ class Facts:
         phase: of its roles.
         is_drawn: whether chance drew it, before any model or gate was asked. It is stored with the
             run, and kept by its retries.
+        may_answer: whether the version that is asked has graduated, and no alarm took that back: no
+            other one answers a caller, whatever the budget says.
         has_shadow: whether a version is in shadow beside the one that serves, and the budget had
             room when the run began; it is stored with the run, too. It counts in phase 3 alone: in
             phase 2 the version that is asked is itself in shadow.
@@ -100,6 +102,7 @@ class Facts:
     phase: Phase
     is_drawn: bool
     has_room: bool
+    may_answer: bool
     when_exhausted: WhenExhausted = "local"
     has_shadow: bool = False
     local: Local | None = None
@@ -146,10 +149,10 @@ def decide(facts: Facts) -> Decision:
     version, and beside it the paid one where the run is drawn or a version is in shadow; a version
     that fails or is unsure has the paid one asked in its place.
 
-    Where the budget has no room for what is to be asked, phase 1 refuses. Later ``local`` has the
-    version answer, marked ``unmonitored``, and ``fail`` refuses. A version in shadow is asked only
-    if the paid model is: it is never a reason to refuse. If the paid model itself fails, no version
-    answers that would not have answered anyway.
+    Where the budget has no room for what is to be asked, ``local`` has a version answer that has
+    graduated, marked ``unmonitored``. Where there is none, or with ``fail``, the run is refused. A
+    version in shadow is asked only if the paid model is: it is never a reason to refuse. If the
+    paid model itself fails, no version answers that would not have answered anyway.
     """
     if facts.phase is Phase.REMOTE:
         return _remote_alone(facts)
@@ -183,13 +186,14 @@ def _both(facts: Facts) -> Decision:
 
 def _local(facts: Facts) -> Decision:
     has_failed = facts.local in (Local.UNPARSEABLE, Local.UNAVAILABLE)
-    needs_remote = facts.is_drawn or has_failed or facts.local is Local.UNSURE
+    is_unfit = has_failed or facts.local is Local.UNSURE or not facts.may_answer
+    needs_remote = facts.is_drawn or is_unfit
     if needs_remote and facts.remote is None and not facts.has_room:
         return _without_room(facts)
     wants_remote = needs_remote or facts.has_shadow
     is_answered = facts.remote is Remote.ANSWERED
     answers, refusal = None, None
-    if facts.local is Local.ANSWERED:
+    if facts.local is Local.ANSWERED and facts.may_answer:
         answers = Model.LOCAL
     elif facts.local is not None:
         answers = Model.REMOTE if is_answered else None
@@ -204,13 +208,13 @@ def _local(facts: Facts) -> Decision:
         refusal=refusal,
         pair=is_answered and (facts.is_drawn or facts.has_shadow) and facts.local in _COMPARED,
         shadow_pair=is_answered and facts.has_shadow and facts.shadow in _COMPARED,
-        escalated=is_answered and facts.local is Local.UNSURE,
+        escalated=is_answered and facts.may_answer and facts.local is Local.UNSURE,
     )
 
 
 def _without_room(facts: Facts) -> Decision:
     """The paid model should be asked, and cannot be paid."""
-    if facts.when_exhausted == "fail":
+    if facts.when_exhausted == "fail" or not facts.may_answer:
         return Decision(refusal=Refusal.BUDGET_EXHAUSTED)
     if facts.local is None:
         return Decision(ask_local=True)

@@ -1,12 +1,13 @@
-"""What a task saved: what its local answers would have cost, less what it cost to check them.
+"""What a task saved: what its local answers would have cost, less what it cost to have them.
 
-What additional models cost is taken off as well: nobody but the task had them asked.
+That is what checks cost, trainings, hosting, and additional models: nobody but the task had those.
 
 Costs are in billionths of a US dollar.
 """
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Self
 
 FEWEST_COSTS = 100
@@ -57,7 +58,10 @@ class Savings:
             there was none.
         checks: what it cost to have the paid model check local answers.
         additional: what additional models cost.
-        net: the first less both. It is below 0 where these cost more than answers saved.
+        training: what jobs that train cost.
+        hosting: what instances cost that host versions; None where the price of one is not known.
+        net: the first less all of these. It is below 0 where they cost more than answers saved, and
+            None where one is not known.
         low: the interval's end; None where there are too few paid answers to say.
         high: the other one.
     """
@@ -66,28 +70,50 @@ class Savings:
     avoided: int | None
     checks: int
     additional: int
+    training: int
+    hosting: int | None
     net: int | None
     low: int | None
     high: int | None
 
 
-def savings(local_answers: int, *, paid: Costs, checks: int, additional: int = 0) -> Savings:
+def savings(
+    local_answers: int,
+    *,
+    paid: Costs,
+    checks: int,
+    additional: int = 0,
+    training: int = 0,
+    hosting: int | None = 0,
+) -> Savings:
     """Return what local answers saved.
 
     The interval is that of a sum of costs that nobody saw, foretold from those that were seen: they
-    vary, and their mean is not known exactly. It says nothing of inputs that would have cost more
-    than those which were paid for, such as longer ones that only the local model gets.
+    vary, and their mean is not known exactly. What was paid is known, and moves it as a whole. It
+    says nothing of inputs that would have cost more than those which were paid for, such as longer
+    ones that only the local model gets.
     """
-    spent = checks + additional
+    saved = partial(
+        Savings,
+        local_answers,
+        checks=checks,
+        additional=additional,
+        training=training,
+        hosting=hosting,
+    )
+    avoided: float | None = local_answers * paid.mean if paid.mean is not None else None
     if not local_answers:
-        return Savings(0, 0, checks, additional, -spent, -spent, -spent)
-    if paid.mean is None:
-        return Savings(local_answers, None, checks, additional, None, None, None)
-    avoided = local_answers * paid.mean
-    low = high = None
-    if paid.count >= FEWEST_COSTS:
-        spread = local_answers + local_answers * local_answers / paid.count
-        off = _DEVIATIONS * math.sqrt(paid.variance * spread)
-        low, high = round(avoided - off) - spent, round(avoided + off) - spent
+        avoided = 0
+    shown = None if avoided is None else round(avoided)
+    if avoided is None or hosting is None:
+        return saved(avoided=shown, net=None, low=None, high=None)
+    spent = checks + additional + training + hosting
     net = round(avoided) - spent
-    return Savings(local_answers, round(avoided), checks, additional, net, low=low, high=high)
+    if not local_answers:
+        return saved(avoided=shown, net=net, low=net, high=net)
+    if paid.count < FEWEST_COSTS:
+        return saved(avoided=shown, net=net, low=None, high=None)
+    spread = local_answers + local_answers * local_answers / paid.count
+    off = _DEVIATIONS * math.sqrt(paid.variance * spread)
+    low, high = round(avoided - off) - spent, round(avoided + off) - spent
+    return saved(avoided=shown, net=net, low=low, high=high)

@@ -108,6 +108,14 @@ class Standing:
             return 0.0
         return canary_of(self.document).of(self.versions[number].version.evidence.canary)
 
+    def may_answer(self, version: int | None) -> bool:
+        """Return whether a version of this definition has graduated, and no alarm came since.
+
+        One whose pairs are being folded anew has no evidence meanwhile.
+        """
+        known = None if version is None else self.versions.get(version)
+        return known is not None and known.version.stage.has_graduated
+
     def rate(self, version: int | None) -> float:
         """Return the share of a version's inputs that is checked; 1 where nothing says less."""
         known = None if version is None else self.versions.get(version)

@@ -425,7 +425,7 @@ class StudentEnvironment(Environment):
 
 
 class TrainingPricesEnvironment(Environment):
-    """For functions that know what training costs.
+    """For functions that know what instances cost.
 
     Attributes:
         training_prices: US dollars an hour by type of instance.
@@ -485,7 +485,7 @@ class TrainingSweepEnvironment(Environment):
     train_student_arn: str
 
 
-class HostingSweepEnvironment(Environment):
+class HostingSweepEnvironment(TrainingPricesEnvironment):
     """For the function that looks after what SageMaker hosts.
 
     Attributes:

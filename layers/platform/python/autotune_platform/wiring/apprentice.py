@@ -81,11 +81,16 @@ class ApprenticeParts(GraderParts, OutboundParts):
             examples=self.examples,
             evidence=self.apprentice_evidence,
             trainings=self.training_repository,
+            hostings=self.hosting_repository,
         )
 
     @cached_property
     def training_repository(self) -> TrainingRepository:
         return TrainingRepository(self.apprentice_table)
+
+    @cached_property
+    def hosting_repository(self) -> HostingRepository:
+        return HostingRepository(self.apprentice_table)
 
     @cached_property
     def model_servers(self) -> ModelServers:
@@ -163,6 +168,7 @@ class ApprenticeApiParts(ApiParts, ApprenticeParts):
             examples=self.examples,
             evidence=self.apprentice_evidence,
             trainings=self.training_repository,
+            hostings=self.hosting_repository,
             files=ModelFiles(bucket=self.environment.apprentice_bucket, s3=clients.s3()),
         )
 

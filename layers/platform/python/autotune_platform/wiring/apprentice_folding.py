@@ -19,6 +19,7 @@ from autotune_platform.apprentice.folding.repository import EvidenceRepository
 from autotune_platform.apprentice.folding.service import RunFolding
 from autotune_platform.apprentice.folding.sweeping import RunSweeping
 from autotune_platform.apprentice.folding.tails import Tails
+from autotune_platform.apprentice.hosting.repository import HostingRepository
 from autotune_platform.apprentice.runs.handing_over import RunQueue
 from autotune_platform.apprentice.runs.repository import RunRepository
 from autotune_platform.apprentice.students.files import ModelFiles
@@ -118,6 +119,7 @@ class RunSweepParts(FoldingParts):
                 examples=self.examples,
                 evidence=self.evidence,
                 trainings=TrainingRepository(self.apprentice_table),
+                hostings=HostingRepository(self.apprentice_table),
                 files=self.files,
             ),
             tasks=self.task_repository,

@@ -7,6 +7,7 @@ from autotune_platform.apprentice.hosting.advancing import HostingAdvancing
 from autotune_platform.apprentice.hosting.hosts import Hosts, HostSettings
 from autotune_platform.apprentice.hosting.repository import HostingRepository
 from autotune_platform.apprentice.hosting.sweeping import HostingSweeping
+from autotune_platform.apprentice.instance_prices import InstancePrices
 from autotune_platform.apprentice.versions.repository import VersionRepository
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import HostingSweepEnvironment
@@ -34,6 +35,7 @@ class HostingSweepParts:
                 repository=HostingRepository(table),
                 versions=VersionRepository(table),
                 tasks=TaskRepository(table),
+                prices=InstancePrices(usd=self.environment.training_prices),
                 hosts=Hosts(control=BotoControl(clients.sagemaker()), settings=settings),
             )
         )

@@ -17,6 +17,7 @@ class ApprenticeReportParts(ApiParts, ApprenticeParts):
             tasks=self.apprentice_tasks,
             evidence=self.apprentice_evidence,
             trainings=self.training_repository,
+            hostings=self.hosting_repository,
         )
 
     @cached_property

@@ -10,6 +10,7 @@ from autotune_platform.apprentice.examples.texts import ExampleContents
 from autotune_platform.apprentice.folding.repository import EvidenceRepository
 from autotune_platform.apprentice.hosting.repository import HostingRepository
 from autotune_platform.apprentice.hosting.service import Hostings
+from autotune_platform.apprentice.instance_prices import InstancePrices
 from autotune_platform.apprentice.runs.repository import RunRepository
 from autotune_platform.apprentice.students.files import ModelFiles
 from autotune_platform.apprentice.training.certifying import Certifying
@@ -20,7 +21,6 @@ from autotune_platform.apprentice.training.hosting import HostStep
 from autotune_platform.apprentice.training.job_files import JobFiles
 from autotune_platform.apprentice.training.jobs import TrainingJobs
 from autotune_platform.apprentice.training.on_sagemaker import SageMakerStep
-from autotune_platform.apprentice.training.prices import InstancePrices
 from autotune_platform.apprentice.training.progress import TrainingProgress
 from autotune_platform.apprentice.training.repository import TrainingRepository
 from autotune_platform.apprentice.training.service import Trainings

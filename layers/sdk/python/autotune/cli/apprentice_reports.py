@@ -43,6 +43,10 @@ _DAYS: Columns[ApprenticeDay] = {
     "CHECKS USD": lambda one: dollars(one.counts.cost_checks_nano_usd),
     "LOST USD": lambda one: dollars(one.counts.cost_lost_nano_usd),
     "ADDITIONAL USD": lambda one: dollars(one.counts.cost_additional_nano_usd),
+    "TRAINING USD": lambda one: dollars(one.counts.cost_training_nano_usd),
+    "HOSTING USD": lambda one: _hosting(
+        one.counts.cost_hosting_nano_usd, one.counts.hosting_unpriced_seconds
+    ),
 }
 
 
@@ -216,6 +220,8 @@ def _print_status(status: ApprenticeStatus) -> None:
         table.add_row(f"version {version.number}", _version(version))
     for use in status.spend.periods:
         table.add_row(use.name, _use(use))
+    if status.training_spend is not None:
+        table.add_row(f"training, {status.training_spend.name}", _use(status.training_spend))
     table.add_row(f"saved, {status.savings_days} days", _saved(status.savings))
     console.print(table)
     for alert in status.alerts:
@@ -269,15 +275,32 @@ def _use(use: ApprenticeBudgetUse) -> str:
     return f"{spent} spent, {reserved} reserved, {limit}"
 
 
+def _hosting(nano_usd: int | None, unpriced_seconds: int) -> str | None:
+    """Return what hosting cost, or that it is not known."""
+    return "unknown" if unpriced_seconds else dollars(nano_usd)
+
+
 def _saved(saved: ApprenticeSavings) -> str:
+    if saved.hosting_nano_usd is None:
+        hours = saved.hosting_unpriced_seconds / 3_600
+        return f"not known: {hours:.1f} hours were hosted on an instance whose price is not known"
     if saved.net_nano_usd is None:
         return "not known: the paid model has given no answer under this definition"
+    parts = {
+        "checks": saved.checks_nano_usd,
+        "additional models": saved.additional_nano_usd,
+        "training": saved.training_nano_usd,
+        "hosting": saved.hosting_nano_usd,
+    }
+    less = ", ".join(
+        f"{dollars(cost)} for {what}"
+        for what, cost in parts.items()
+        if cost or what != "additional models"
+    )
     said = (
         f"{dollars(saved.net_nano_usd)} USD: {saved.local_answers} local answers, "
-        f"less {dollars(saved.checks_nano_usd)} for checks"
+        f"which would have cost {dollars(saved.avoided_nano_usd)}, less {less}"
     )
-    if saved.additional_nano_usd:
-        said += f" and {dollars(saved.additional_nano_usd)} for additional models"
     if saved.low_nano_usd is None:
         return f"{said}; too few paid answers for an interval"
     return f"{said}; 95 % from {dollars(saved.low_nano_usd)} to {dollars(saved.high_nano_usd)}"

@@ -9,8 +9,9 @@ import typer
 from autotune.cli import exit_codes
 from autotune.cli.apprentice_training_words import why_not
 from autotune.cli.invocation import Columns, Invocation, note, page_size, stop
+from autotune.cli.llm_spending import dollars
 from autotune.client import AutotuneError, WaitTimeoutError
-from autotune.protocol.apprentice_trainings import ApprenticeTraining
+from autotune.protocol.apprentice_trainings import ApprenticeTraining, ApprenticeTrainingTest
 from autotune.protocol.limits import MAX_APPRENTICE_TRAININGS
 
 Task = Annotated[str, typer.Argument(metavar="TASK", help="Name of the task.")]
@@ -20,6 +21,13 @@ def _why(training: ApprenticeTraining) -> str:
     if training.error is None:
         return " ".join(training.objections)
     return f"{training.error}: {training.reason}" if training.reason else training.error
+
+
+def _cost(training: ApprenticeTraining) -> str | None:
+    """Return what its jobs cost; of one that is under way, what is set aside for it."""
+    if training.reserved_nano_usd:
+        return f"up to {dollars(training.spent_nano_usd + training.reserved_nano_usd)}"
+    return dollars(training.spent_nano_usd)
 
 
 def _share(value: float | None) -> str:
@@ -35,6 +43,7 @@ _COLUMNS: Columns[ApprenticeTraining] = {
     "MEAN": lambda one: _share(one.test.mean if one.test else None),
     "BOUND": lambda one: _share(one.test.bound if one.test else None),
     "VERSION": lambda one: one.version or "",
+    "COST USD": _cost,
     "WHY": _why,
     "BEGAN": lambda one: f"{one.created_at:%Y-%m-%d %H:%M}",
 }
@@ -103,6 +112,20 @@ def trainings(
         show(invocation, found.get(task, number))
 
 
+def _gate(test: ApprenticeTrainingTest) -> dict[str, object]:
+    """Return what the hold-out says of a gate, whether the task has one or not."""
+    gate = test.gate
+    if gate is None:
+        return {"gate": "no confidence is shown to suffice"} if test.is_gated else {}
+    decides = "" if test.is_gated else "; the task had no gate"
+    return {
+        "gate": f"of {gate.coverage:.1%} of inputs it is sure enough (a confidence of "
+        f"{gate.confidence:.3f}), and {gate.agreement:.1%} of {gate.groups} groups of those agree "
+        f"(p {gate.p_value:.2g}){decides}",
+        "gateAlarm": f"below a coverage of {gate.least_coverage:.1%}",
+    }
+
+
 def cancel_training(
     invocation: Invocation,
     task: Task,
@@ -134,7 +157,12 @@ def show(invocation: Invocation, training: ApprenticeTraining) -> None:
         shown |= {
             "job": training.job.name,
             "instance": training.job.instance_type,
-            "spentUsd": f"{training.spent_nano_usd / 1e9:.4f}",
+        }
+    if training.job is not None or training.spent_nano_usd:
+        shown |= {
+            "billableSeconds": training.billable_seconds,
+            "spentUsd": dollars(training.spent_nano_usd),
+            "reservedUsd": dollars(training.reserved_nano_usd),
         }
     if training.model is not None:
         shown |= {"model": training.model.name, "seconds": training.model.seconds}
@@ -159,4 +187,5 @@ def show(invocation: Invocation, training: ApprenticeTraining) -> None:
                 shown["power"] = (
                     f"{compared.power:.0%} (80 % takes {compared.groups_for_power} groups)"
                 )
+        shown |= _gate(test)
     invocation.show_fields(shown)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import Field, StringConstraints, field_validator, model_validator
 
 from autotune.protocol import limits
 from autotune.protocol.llm_limits import ModelName
@@ -13,21 +13,35 @@ from autotune.protocol.types import RequestModel, at_most
 ServingBackend = Literal["sagemaker", "vllm", "ollama", "llama_cpp", "linear"]
 """What answers in place of the paid model."""
 
-TrainingBackend = Literal["sagemaker", "huggingface", "openai", "linear"]
+TrainingBackend = Literal["sagemaker", "huggingface", "linear"]
 
 Hosting = Literal["serverless", "inference_component"]
 
 TRAINED_FOR: Mapping[TrainingBackend, tuple[ServingBackend, ...]] = {
     "sagemaker": ("sagemaker",),
     "huggingface": ("sagemaker",),
-    "openai": (),
     "linear": ("linear",),
 }
 """Which backends serve what each way of training makes.
 
-Models of ``vllm``, ``ollama`` and ``llama_cpp`` are registered, not trained here. What OpenAI
-trains OpenAI serves, and that is no backend yet.
+Models of ``vllm``, ``ollama`` and ``llama_cpp`` are registered, not trained here.
 """
+
+NOT_OFFERED: Mapping[str, str] = {
+    "openai": (
+        "OpenAI takes new fine-tuning jobs of nobody who had none before May 2026, and of nobody "
+        "at all from 2027-01-06"
+    ),
+    "unsloth": (
+        "it is in no image that jobs here run on, and without a network they install nothing; "
+        "sagemaker trains the same kind of adapter"
+    ),
+    "axolotl": (
+        "it is in no image that jobs here run on, and without a network they install nothing; "
+        "sagemaker trains the same kind of adapter"
+    ),
+}
+"""Ways of training that somebody may ask for, and why there are none (ADR 0095)."""
 
 GATES_OF: Mapping[ServingBackend, tuple[str, ...]] = {
     "linear": ("none", "confidence"),
@@ -180,6 +194,17 @@ class Training(RequestModel):
         0.25,
         1.0,
     ]
+
+    @field_validator("backend", mode="before")
+    @classmethod
+    def _is_offered(cls, backend: object) -> object:
+        if isinstance(backend, str) and (why := NOT_OFFERED.get(backend)) is not None:
+            raise ValueError(
+                f"{backend} is not offered: {why}. sagemaker, huggingface and linear train here; "
+                "a model that was trained elsewhere is registered once vllm, ollama or llama_cpp "
+                "serves it"
+            )
+        return backend
 
     @model_validator(mode="after")
     def _what_the_backend_needs(self) -> Self:

@@ -6,7 +6,7 @@ Money is in billionths of a US dollar. Days are those of UTC.
 from datetime import date
 from typing import Literal
 
-from autotune.protocol.apprentice_spend import ApprenticeSpend
+from autotune.protocol.apprentice_spend import ApprenticeBudgetUse, ApprenticeSpend
 from autotune.protocol.types import ResponseModel, Timestamp
 
 ApprenticeStage = Literal["out", "shadow", "canary", "serves"]
@@ -187,7 +187,8 @@ class ApprenticeCounts(ResponseModel):
         escalated: the small model would have answered but was unsure, and the paid one did.
         gate_sure: inputs of which the version that was asked was as sure as its gate asks for.
         gate_unsure: those of which it was not, whoever answered.
-        unmonitored: the budget kept the paid model from being asked, and the small one answered.
+        unmonitored: the budget kept the paid model from being asked, and a version that has
+            graduated answered.
         checks_done: answers of the small model that the paid one checked.
         checks_skipped: those that the budget had no room for.
         checks_failed: those where the paid model did not answer.
@@ -195,6 +196,11 @@ class ApprenticeCounts(ResponseModel):
         cost_checks_nano_usd: of checks, and of what taught a version in shadow.
         cost_lost_nano_usd: of calls that gave nobody an answer.
         cost_additional_nano_usd: of additional models.
+        cost_training_nano_usd: of jobs that train, on the day on which their end was noted.
+        cost_hosting_nano_usd: of instances that SageMaker hosts versions on.
+        hosting_seconds: how long such instances were there.
+        hosting_unpriced_seconds: how long of it their price was not known; none of that is in
+            ``cost_hosting_nano_usd``.
     """
 
     begun: int = 0
@@ -215,6 +221,10 @@ class ApprenticeCounts(ResponseModel):
     cost_checks_nano_usd: int = 0
     cost_lost_nano_usd: int = 0
     cost_additional_nano_usd: int = 0
+    cost_training_nano_usd: int = 0
+    cost_hosting_nano_usd: int = 0
+    hosting_seconds: int = 0
+    hosting_unpriced_seconds: int = 0
 
 
 class ApprenticeVersionDay(ResponseModel):
@@ -243,9 +253,11 @@ class ApprenticeDay(ResponseModel):
 
 
 class ApprenticeSavings(ResponseModel):
-    """What the small model's answers saved, net of checks and of additional models.
+    """What the small model's answers saved, net of checks, additional models, training and hosting.
 
-    Hosting and training are no part of it. All but counts may be None: then it cannot be said.
+    What ``linear`` costs is no part of it: functions train it for some cents at most, and answer
+    for less than a thousandth of a cent. Nor is a server of one's own. All but counts may be None:
+    then it cannot be said.
 
     Attributes:
         local_answers: so many the paid model did not have to give.
@@ -254,7 +266,12 @@ class ApprenticeSavings(ResponseModel):
         avoided_nano_usd: what the local answers would have cost at that mean.
         checks_nano_usd: what checks cost.
         additional_nano_usd: what additional models cost.
-        net_nano_usd: what was avoided, less both.
+        training_nano_usd: what jobs that train cost.
+        hosting_nano_usd: what instances cost that SageMaker hosts versions on; None where the price
+            of one is not known, and then there is no net either.
+        hosting_seconds: how long such instances were there.
+        hosting_unpriced_seconds: how long of it their price was not known.
+        net_nano_usd: what was avoided, less all of these.
         low_nano_usd: the end of a 95 % interval; None with fewer than 100 paid answers.
         high_nano_usd: the other end.
     """
@@ -265,6 +282,10 @@ class ApprenticeSavings(ResponseModel):
     avoided_nano_usd: int | None
     checks_nano_usd: int
     additional_nano_usd: int = 0
+    training_nano_usd: int = 0
+    hosting_nano_usd: int | None = 0
+    hosting_seconds: int = 0
+    hosting_unpriced_seconds: int = 0
     net_nano_usd: int | None
     low_nano_usd: int | None
     high_nano_usd: int | None
@@ -313,6 +334,7 @@ class ApprenticeStatus(ResponseModel):
         next_training: when the small model is trained again; None where nothing is trained here.
         versions: those under the present definition, the latest first.
         spend: what the present periods of the task's own budget have used.
+        training_spend: what the present month of ``budgets.trainingMonthly`` has; None without it.
         today: the runs of this day.
         savings: of the last ``savings_days`` days.
     """
@@ -333,6 +355,7 @@ class ApprenticeStatus(ResponseModel):
     thresholds: ApprenticeThresholds
     versions: list[ApprenticeVersionStanding]
     spend: ApprenticeSpend
+    training_spend: ApprenticeBudgetUse | None = None
     today: ApprenticeCounts
     savings: ApprenticeSavings
     savings_days: int
@@ -378,7 +401,8 @@ class ApprenticeReport(ResponseModel):
     """What became of a task over some days, beside where it stands.
 
     Attributes:
-        days: each with runs, the earliest first. A run counts on the day on which it began.
+        days: each with runs or costs, the earliest first. A run counts on the day on which it
+            began.
         totals: of all of them.
         fields: by version, where the evaluator is ``structured_match``; the least agreed first.
         savings: of all of them.

@@ -63,7 +63,8 @@ class ApprenticeRouting(ResponseModel):
         shadow_confidence: the same of that one.
         request_ids: of the ledger, one for each time that the paid model was asked.
         escalated: the small model would have answered but was unsure, and the paid one did.
-        unmonitored: the budget had no room, and the small model answered unchecked, sure or not.
+        unmonitored: the budget had no room, and a version of the small model that has graduated
+            answered unchecked, sure or not.
         check: whether the answer is still to be checked.
         pairs: what was learned.
         additional_request_ids: of the ledger: other models that were asked the same afterwards.

@@ -193,7 +193,8 @@ class ApprenticeBudgets(RequestModel):
     The organisation's own budget holds besides.
 
     Attributes:
-        when_exhausted: whether the small model then answers unchecked, or nobody.
+        when_exhausted: whether a version of the small model that has graduated then answers
+            unchecked, or nobody. Where no version has graduated, nobody does.
         training_monthly: most that training may cost in a month; none is trained for money
             without it.
     """

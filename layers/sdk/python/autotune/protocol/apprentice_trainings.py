@@ -112,8 +112,11 @@ class ApprenticeTrainingJob(ResponseModel):
         name: of the job at SageMaker.
         attempt: the how many-th job of this training it is.
         instance_type: what it runs on.
-        reserved_nano_usd: what is set aside for it, in billionths of a US dollar.
+        reserved_nano_usd: what was set aside for it, in billionths of a US dollar.
         is_resumed: whether it goes on from checkpoints of one that ran out of time.
+        billable_seconds: for how long it is paid, which spot makes less than it took; None until
+            its end was noted.
+        spent_nano_usd: what that cost, in billionths of a US dollar; None alike.
     """
 
     name: str
@@ -121,6 +124,8 @@ class ApprenticeTrainingJob(ResponseModel):
     instance_type: str
     reserved_nano_usd: int
     is_resumed: bool
+    billable_seconds: int | None = None
+    spent_nano_usd: int | None = None
 
 
 class ApprenticeTrainingComparison(ResponseModel):
@@ -222,7 +227,11 @@ class ApprenticeTraining(ResponseModel):
         error: why it failed.
         reason: more of that in a few words, such as where its program failed; never of examples.
         job: where it is trained, if that is outside of the platform.
-        spent_nano_usd: what jobs that have ended cost, in billionths of a US dollar.
+        reserved_nano_usd: what is set aside for a job whose end was not noted yet, in billionths of
+            a US dollar.
+        spent_nano_usd: what jobs that have ended cost, in billionths of a US dollar. What trains
+            without a job costs nothing here.
+        billable_seconds: for how long those jobs are paid.
     """
 
     id: str
@@ -242,7 +251,9 @@ class ApprenticeTraining(ResponseModel):
     error: ApprenticeTrainingError | None = None
     reason: str | None = None
     job: ApprenticeTrainingJob | None = None
+    reserved_nano_usd: int = 0
     spent_nano_usd: int = 0
+    billable_seconds: int = 0
     version: int | None = None
     created_at: Timestamp
     created_by: str

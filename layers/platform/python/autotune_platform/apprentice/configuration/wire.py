@@ -7,6 +7,7 @@ from autotune_platform.apprentice.configuration.models import (
     Configuration,
     ConfiguredTask,
 )
+from autotune_platform.budgets.scopes import PeriodUse
 from autotune_platform.budgets.task_money import TaskSpend
 
 
@@ -28,18 +29,20 @@ def task_on_wire(configured: ConfiguredTask) -> wire.ApprenticeTask:
 
 def spend_on_wire(spend: TaskSpend) -> ApprenticeSpend:
     """Return what a task has spent."""
-    periods = [
-        ApprenticeBudgetUse(
-            period=use.period,
-            name=use.name,
-            limit_nano_usd=use.limit,
-            spent_nano_usd=use.spent,
-            reserved_nano_usd=use.reserved,
-        )
-        for use in spend.uses
-    ]
+    periods = [use_on_wire(use) for use in spend.uses]
     because = "above_bound" if spend.halted == "above_bound" else None
     return ApprenticeSpend(periods=periods, halted_because=because, halted_by=spend.halted_by)
+
+
+def use_on_wire(use: PeriodUse) -> ApprenticeBudgetUse:
+    """Return what a period has used."""
+    return ApprenticeBudgetUse(
+        period=use.period,
+        name=use.name,
+        limit_nano_usd=use.limit,
+        spent_nano_usd=use.spent,
+        reserved_nano_usd=use.reserved,
+    )
 
 
 def summary_on_wire(task: ApprenticeTask) -> wire.ApprenticeTaskSummary:

@@ -18,6 +18,9 @@ REFOLD = "refold#"
 DAY = "day#"
 VERSION = "version#"
 
+COST_TRAINING = "cost_training"
+"""What jobs cost that trained, of those whose end was noted on the day."""
+
 PAID_COUNTED = "paid"
 """How many answers were paid for, beside examples: some are imported, and some deleted."""
 

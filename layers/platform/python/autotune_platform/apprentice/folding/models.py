@@ -130,6 +130,10 @@ class DayCounts:
         cost_checks: what checks of local answers cost, and what taught a version in shadow.
         cost_lost: what calls cost that gave nobody an answer.
         cost_additional: what additional models cost.
+        cost_training: what jobs that train cost, of those whose end was noted on the day.
+        cost_hosting: what instances cost that hosted the task's versions.
+        hosting_seconds: how long those were there.
+        hosting_unpriced_seconds: how long of it their price was not known.
         versions: by number.
     """
 
@@ -151,6 +155,10 @@ class DayCounts:
     cost_checks: int = 0
     cost_lost: int = 0
     cost_additional: int = 0
+    cost_training: int = 0
+    cost_hosting: int = 0
+    hosting_seconds: int = 0
+    hosting_unpriced_seconds: int = 0
     versions: Mapping[int, VersionDay] = field(default_factory=dict)
 
     @property

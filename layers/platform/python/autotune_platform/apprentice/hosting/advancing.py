@@ -4,11 +4,13 @@ A look may be cut off anywhere and repeated by anybody: it compares, does what i
 stores where the hosting stands on condition that nobody else has.
 """
 
+from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 
 from aws_lambda_powertools import Logger
 
 from autotune_platform.apprentice.configuration.repository import TaskRepository
+from autotune_platform.apprentice.hosting.accounts import ENDPOINT, accounted
 from autotune_platform.apprentice.hosting.hosts import Found, Hosts
 from autotune_platform.apprentice.hosting.models import (
     KEPT_FOR,
@@ -16,18 +18,20 @@ from autotune_platform.apprentice.hosting.models import (
     HostingError,
     State,
 )
-from autotune_platform.apprentice.hosting.repository import HostingRepository
+from autotune_platform.apprentice.hosting.repository import HostingCost, HostingRepository
+from autotune_platform.apprentice.instance_prices import InstancePrices, price_of
 from autotune_platform.apprentice.versions.repository import VersionRepository
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.sagemaker_control import HostLimitError
+from autotune_platform.storage.counting import Addition
 
 logger = Logger()
 
 STUCK_MESSAGE = "a hosting is stuck"
 """What the alarm's metric counts; see ``infra.stacks.apprentice_hosting``."""
 
-_ENDPOINT, _COMPONENT = "endpoint", "component"
+_COMPONENT = "component"
 _IN_SERVICE, _FAILED = "InService", "Failed"
 _SOON = timedelta(seconds=20)
 _LATER = timedelta(hours=1)
@@ -42,6 +46,7 @@ class HostingAdvancing:
     versions: VersionRepository
     tasks: TaskRepository
     hosts: Hosts
+    prices: InstancePrices
     clock: Clock = SYSTEM_CLOCK
 
     def look(self, hosting: Hosting) -> None:
@@ -53,7 +58,7 @@ class HostingAdvancing:
         now = self.clock.now()
         if hosting.state == "gone":
             if now >= hosting.since + KEPT_FOR:
-                self.repository.forget(hosting)
+                self._forget(hosting)
             return
         if hosting.state != "deleting" and not self._is_needed(hosting, now):
             self._enter(hosting, "deleting")
@@ -66,6 +71,12 @@ class HostingAdvancing:
                 self._give_up(hosting, "limit")
             else:
                 self._stay(hosting, now)
+
+    def _forget(self, hosting: Hosting) -> None:
+        """Forget a hosting; of a task that is gone, with what came to its accounts since."""
+        if self.tasks.configuration(hosting.task_id, _FIRST_CONFIGURATION) is None:
+            self.repository.erase_costs(hosting.task_id)
+        self.repository.forget(hosting)
 
     def _advance(self, hosting: Hosting, now: datetime) -> None:
         if hosting.state == "creating":
@@ -105,10 +116,10 @@ class HostingAdvancing:
             return
         if hosting.kind != "adapter":
             found = self.hosts.endpoint(hosting)
-            if found.status is None and _ENDPOINT not in hosting.created:
+            if found.status is None and ENDPOINT not in hosting.created:
                 self.hosts.create_endpoint(hosting)
                 found = self.hosts.endpoint(hosting)
-            hosting = self._noted(hosting, _ENDPOINT)
+            hosting = self._noted(hosting, ENDPOINT)
             if not self._is_up(hosting, found, now):
                 return
         if hosting.kind != "serverless":
@@ -226,8 +237,22 @@ class HostingAdvancing:
         self._store(hosting, hosting, now)
 
     def _store(self, before: Hosting, after: Hosting, now: datetime) -> bool:
-        due_at = _next_look(after, now)
-        return self.repository.change(before, after.model_copy(update={"due_at": due_at}))
+        counted_until, seconds = accounted(before, after, now)
+        changes = {"due_at": _next_look(after, now), "counted_until": counted_until}
+        after = after.model_copy(update=changes)
+        return self.repository.change(before, after, *self._costs(before, seconds))
+
+    def _costs(self, hosting: Hosting, seconds: Mapping[str, int]) -> Iterator[Addition]:
+        """Yield what adds to the accounts of days; those of a task that is gone are nobody's."""
+        task = seconds and self.tasks.configuration(hosting.task_id, _FIRST_CONFIGURATION)
+        if not task:
+            return
+        price = self.prices.find(hosting.instance_type or "")
+        for day, count in seconds.items():
+            cost = None if price is None else price_of(count, price)
+            yield self.repository.cost(
+                HostingCost(task.organization_id, hosting.task_id, day, count, cost)
+            )
 
 
 def _next_look(hosting: Hosting, now: datetime) -> datetime:

@@ -76,6 +76,7 @@ class Hosting(FrozenModel):
         since: when it came into its state.
         called_at: the last minute in which it was asked, as far as anybody noted it.
         wanted_at: the last minute in which somebody was not answered.
+        counted_until: up to when its instance is in the account; None where it has none.
         revision: of what the sweeper wrote.
         due_at: when the sweeper is to look at it.
     """
@@ -96,6 +97,7 @@ class Hosting(FrozenModel):
     since: datetime
     called_at: datetime | None = None
     wanted_at: datetime | None = None
+    counted_until: datetime | None = None
     revision: int = 0
     due_at: datetime
 

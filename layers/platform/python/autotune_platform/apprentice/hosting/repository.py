@@ -1,23 +1,61 @@
 """Where hostings are stored: ``pk=apt_…#hosting, sk=host#<name>``, open until they are forgotten.
 
-Two write an item: the sweeper, each time on condition that it is as it was read, and whoever asks a
-model, who notes minutes and nothing else.
+``sk=cost#2026-11-27`` is what a task's instances cost on a UTC day (``hosting.accounts``).
+Two write a hosting: the sweeper, each time on condition that it is as it was read, and whoever asks
+a model, who notes minutes and nothing else.
 """
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from typing import NamedTuple
+from uuid import uuid4
 
 from autotune_platform.apprentice.configuration.items import model_from
 from autotune_platform.apprentice.folding.items import DUE_RUNS_INDEX
 from autotune_platform.apprentice.hosting.models import Hosting
+from autotune_platform.storage.counting import Addition
 from autotune_platform.storage.due_index import OPEN_SHARD, due_of
 from autotune_platform.storage.item_format import moment
 from autotune_platform.storage.table import Item, Table
 
+HOSTING_SECONDS, UNPRICED_SECONDS = "hosting_seconds", "hosting_unpriced_seconds"
+COST_HOSTING = "cost_hosting"
 OPEN_HOSTINGS = "hostings"
 """The partition of the index that has all hostings: there are as many as models are served."""
 _HOST = "host#"
+_COST = "cost#"
 _NOTED = ("called_at", "wanted_at")
+_COUNTED_UNTIL = "counted_until"
+
+
+class HostingDay(NamedTuple):
+    """The account of a task's day; ``unpriced_seconds`` have a price that is not known."""
+
+    seconds: int = 0
+    unpriced_seconds: int = 0
+    nano_usd: int = 0
+
+
+class HostingCost(NamedTuple):
+    """What an instance of a task cost on a day.
+
+    Attributes:
+        seconds: for how long it was there.
+        nano_usd: None where its price is not known.
+    """
+
+    organization_id: str
+    task_id: str
+    day: str
+    seconds: int
+    nano_usd: int | None
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        """What is added to the day's account."""
+        if self.nano_usd is None:
+            return {HOSTING_SECONDS: self.seconds, UNPRICED_SECONDS: self.seconds}
+        return {HOSTING_SECONDS: self.seconds, COST_HOSTING: self.nano_usd}
 
 
 def hostings_of(task_id: str) -> str:
@@ -45,10 +83,15 @@ class HostingRepository:
         """Store a hosting; return False where there is one of that name."""
         return self._table.put_new(_item_of(hosting))
 
-    def change(self, before: Hosting, after: Hosting) -> bool:
+    def change(self, before: Hosting, after: Hosting, *accounts: Addition) -> bool:
         """Store what the sweeper found; return False where somebody wrote meanwhile.
 
         So a hosting that was called is not scaled to zero, and a call for one is not overlooked.
+
+        Args:
+            before: as it was read.
+            after: as it is from now on.
+            accounts: what is written in the same transaction.
         """
         changes = {
             name: value
@@ -60,10 +103,52 @@ class HostingRepository:
             **{name: _item_of(before).get(name) for name in _NOTED},
         }
         changes["revision"] = before.revision + 1
-        changed = self._table.update(
-            hostings_of(before.task_id), _HOST + before.name, changes, only_if=as_it_was
+        gone = () if after.counted_until is not None else (_COUNTED_UNTIL,)
+        key = (hostings_of(before.task_id), _HOST + before.name)
+        if not accounts:
+            changed = self._table.update(*key, changes, remove=gone, only_if=as_it_was)
+            return changed is not None
+        stored = Addition(
+            table=self._table.name,
+            pk=key[0],
+            sk=key[1],
+            changes=changes,
+            remove=gone,
+            only_if=as_it_was,
         )
-        return changed is not None
+        return self._table.write_together((stored, *accounts), token=uuid4().hex) is None
+
+    def cost(self, of: HostingCost) -> Addition:
+        """Return what adds to the account of a task's day, as a part of a transaction."""
+        return Addition(
+            table=self._table.name,
+            pk=hostings_of(of.task_id),
+            sk=_COST + of.day,
+            numbers=of.numbers,
+            changes={"organization_id": of.organization_id},
+        )
+
+    def costs(self, task_id: str, first: str, last: str) -> dict[str, HostingDay]:
+        """Return the accounts of those days from ``first`` to ``last`` that have any."""
+        items = self._table.items(hostings_of(task_id), between=("sk", _COST + first, _COST + last))
+        return {
+            item["sk"].removeprefix(_COST): HostingDay(
+                item.get(HOSTING_SECONDS, 0),
+                item.get(UNPRICED_SECONDS, 0),
+                item.get(COST_HOSTING, 0),
+            )
+            for item in items
+        }
+
+    def erase_costs(self, task_id: str) -> None:
+        """Delete the accounts of a task.
+
+        Raises:
+            UnavailableError: the table kept some.
+        """
+        items = self._table.items(hostings_of(task_id), starting=_COST, attributes=("pk", "sk"))
+        for item in items:
+            self._table.delete(item["pk"], item["sk"])
 
     def note_call(self, task_id: str, name: str, at: datetime, *, idle_minutes: int) -> bool:
         """Note that a hosting was asked; of each minute the first note is written."""

@@ -1,13 +1,14 @@
 """What became of a task's runs by day, in all, and what that saved."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import fields
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields, replace
 from datetime import date
 from typing import Any
 
 from autotune.protocol import apprentice_reports as wire
 from autotune_platform.apprentice.folding.models import DayCounts, VersionDay
 from autotune_platform.apprentice.folding.tallies import AGREEMENT_UNITS
+from autotune_platform.apprentice.hosting.repository import HostingDay
 from autotune_platform.apprentice.sampling import wilson_bound
 from autotune_platform.apprentice.savings import Costs, savings
 
@@ -48,7 +49,24 @@ def counts_on_wire(counts: DayCounts) -> wire.ApprenticeCounts:
         cost_checks_nano_usd=counts.cost_checks,
         cost_lost_nano_usd=counts.cost_lost,
         cost_additional_nano_usd=counts.cost_additional,
+        cost_training_nano_usd=counts.cost_training,
+        cost_hosting_nano_usd=counts.cost_hosting,
+        hosting_seconds=counts.hosting_seconds,
+        hosting_unpriced_seconds=counts.hosting_unpriced_seconds,
     )
+
+
+def with_hosting(days: Sequence[DayCounts], costs: Mapping[str, HostingDay]) -> list[DayCounts]:
+    """Return days with what hosting cost on them, those too that had nothing else."""
+    known = {one.day: one for one in days}
+    for day, cost in costs.items():
+        known[day] = replace(
+            known.get(day, DayCounts(day=day)),
+            hosting_seconds=cost.seconds,
+            hosting_unpriced_seconds=cost.unpriced_seconds,
+            cost_hosting=cost.nano_usd,
+        )
+    return [known[day] for day in sorted(known)]
 
 
 def total(days: Iterable[DayCounts]) -> DayCounts:
@@ -107,8 +125,14 @@ def savings_on_wire(days: Sequence[DayCounts], paid: Costs) -> wire.ApprenticeSa
         paid: answers of the paid model under the present definition, whenever they were given.
     """
     counts = total(days)
+    hosting = None if counts.hosting_unpriced_seconds else counts.cost_hosting
     saved = savings(
-        counts.local, paid=paid, checks=counts.cost_checks, additional=counts.cost_additional
+        counts.local,
+        paid=paid,
+        checks=counts.cost_checks,
+        additional=counts.cost_additional,
+        training=counts.cost_training,
+        hosting=hosting,
     )
     return wire.ApprenticeSavings(
         local_answers=saved.local_answers,
@@ -117,6 +141,10 @@ def savings_on_wire(days: Sequence[DayCounts], paid: Costs) -> wire.ApprenticeSa
         avoided_nano_usd=saved.avoided,
         checks_nano_usd=saved.checks,
         additional_nano_usd=saved.additional,
+        training_nano_usd=saved.training,
+        hosting_nano_usd=saved.hosting,
+        hosting_seconds=counts.hosting_seconds,
+        hosting_unpriced_seconds=counts.hosting_unpriced_seconds,
         net_nano_usd=saved.net,
         low_nano_usd=saved.low,
         high_nano_usd=saved.high,

@@ -3,12 +3,15 @@
 from datetime import UTC, date, timedelta
 
 from autotune.protocol import apprentice_reports as wire
+from autotune.protocol.apprentice_spend import ApprenticeBudgetUse
+from autotune.protocol.llm_connections import nano_usd
 from autotune_platform.access.models import Caller
 from autotune_platform.apprentice.configuration.service import TaskConfigurations
-from autotune_platform.apprentice.configuration.wire import spend_on_wire
+from autotune_platform.apprentice.configuration.wire import spend_on_wire, use_on_wire
 from autotune_platform.apprentice.folding.models import DayCounts
 from autotune_platform.apprentice.folding.repository import EvidenceRepository
 from autotune_platform.apprentice.folding.settings import is_gated
+from autotune_platform.apprentice.hosting.repository import HostingRepository
 from autotune_platform.apprentice.reporting.alerts import alerts
 from autotune_platform.apprentice.reporting.history import (
     counts_on_wire,
@@ -17,6 +20,7 @@ from autotune_platform.apprentice.reporting.history import (
     gate_on_wire,
     savings_on_wire,
     total,
+    with_hosting,
 )
 from autotune_platform.apprentice.reporting.known import KnownTask, known_task
 from autotune_platform.apprentice.reporting.prospects import OBSERVED_DAYS, estimate
@@ -24,6 +28,7 @@ from autotune_platform.apprentice.reporting.standing import thresholds, version_
 from autotune_platform.apprentice.training.due import next_training
 from autotune_platform.apprentice.training.repository import TrainingRepository
 from autotune_platform.apprentice.training.service import objection_to
+from autotune_platform.budgets.uses import training_of
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 
@@ -32,11 +37,12 @@ SAVINGS_DAYS = 30
 
 @part
 class TaskReports:
-    """Reports of tasks; each reads at most six items or queries, and writes nothing."""
+    """Reports of tasks; each reads at most eight items or queries, and writes nothing."""
 
     tasks: TaskConfigurations
     evidence: EvidenceRepository
     trainings: TrainingRepository
+    hostings: HostingRepository
     clock: Clock = SYSTEM_CLOCK
 
     def status(self, caller: Caller, name: str) -> wire.ApprenticeStatus:
@@ -104,6 +110,7 @@ class TaskReports:
             thresholds=thresholds(task),
             versions=[version_standing(task, one) for one in task.versions.values()],
             spend=spend_on_wire(spend),
+            training_spend=self._training_spend(task),
             today=counts_on_wire(today),
             savings=savings_on_wire(days, task.paid),
             savings_days=SAVINGS_DAYS,
@@ -131,10 +138,21 @@ class TaskReports:
             examples_needed=due.needed, cause=due.cause, running=last.running
         )
 
+    def _training_spend(self, task: KnownTask) -> ApprenticeBudgetUse | None:
+        """Return what this month's trainings have used; None where none is ever paid for."""
+        own, monthly = task.configured.task, task.document["budgets"]["trainingMonthly"]
+        if monthly is None:
+            return None
+        spend = self.tasks.money.spend(own.organization_id, training_of(own.id))
+        month = next(use for use in spend.uses if use.period == "month")
+        # The scope has it once a job is planned; until then it is the configuration's.
+        return use_on_wire(month._replace(limit=nano_usd(monthly)))
+
     def _days(self, task: KnownTask, days: int) -> list[DayCounts]:
         today = self._today()
         first = today - timedelta(days=days - 1)
-        return self.evidence.days(task.configured.task.id, first.isoformat(), today.isoformat())
+        place = (task.configured.task.id, first.isoformat(), today.isoformat())
+        return with_hosting(self.evidence.days(*place), self.hostings.costs(*place))
 
     def _today(self) -> date:
         return self.clock.now().astimezone(UTC).date()

@@ -148,6 +148,7 @@ class Runner:
                 later = self.remote.ask(session)
                 if later is not None:
                     return self._later(session, later)
+                session.stand_in()
             else:
                 return self._stored(session, session.concluded(session.run, self.clock.now()))
         return Worked(session.run, session.output())

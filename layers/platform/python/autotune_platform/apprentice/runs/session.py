@@ -67,6 +67,21 @@ class Session:
         """Return what is to be done next."""
         return decide(self._facts(self.run))
 
+    def stand_in(self) -> None:
+        """Have a version that may answer take the place of one in shadow.
+
+        It is for a run of phase 2 that cannot be paid. Where no version may, none answers.
+        """
+        run, known = self.run, self.known
+        is_same = known.configuration.definition_hash == run.definition_hash
+        version = known.derived.graduated if is_same else None
+        is_wanted = run.phase == Phase.BOTH and version not in (None, run.local_version)
+        if self.has_room or self.document["budgets"]["whenExhausted"] == "fail" or not is_wanted:
+            return
+        self.asked.pop("local", None)
+        nothing = dict.fromkeys(("local", "local_output", "local_confidence", "local_fault"))
+        self.run = run.model_copy(update={**nothing, "local_version": version})
+
     def joined(self, run: Run) -> Run:
         """Return a run with the answers of those versions that this worker asked."""
         changes: dict[str, Any] = {}
@@ -127,6 +142,8 @@ class Session:
             phase=phase,
             is_drawn=run.is_drawn,
             has_room=self.has_room,
+            # Who has answered, has.
+            may_answer=run.has_ended or self.known.may_answer(run.local_version),
             when_exhausted=self.document["budgets"]["whenExhausted"],
             has_shadow=phase is Phase.LOCAL and run.shadow_version is not None,
             local=run.local,

@@ -74,6 +74,8 @@ class TrainingJob(FrozenModel):
         reserved_nano_usd: what was set aside, in the periods that are named.
         is_resumed: it goes on from checkpoints of one that ran out of time.
         planned_at: when.
+        billable_seconds: for how long it is paid, and ``spent_nano_usd`` what that cost; None until
+            its end was noted.
     """
 
     name: str
@@ -84,6 +86,8 @@ class TrainingJob(FrozenModel):
     periods: tuple[str, ...]
     is_resumed: bool = False
     planned_at: datetime
+    billable_seconds: int | None = None
+    spent_nano_usd: int | None = None
 
 
 class JobPlan(FrozenModel):
@@ -124,6 +128,7 @@ class Training(FrozenModel):
         hosted: where the model is hosted before it is a version; None of linear ones.
         artifact: where the job left its model, as an address in S3.
         spent_nano_usd: what jobs cost that have ended.
+        billable_seconds: for how long those are paid.
         trained_seconds: how long those trained.
         is_canceled: its owner wants it ended, once its job has.
         due_at: when a step that has not reported by then counts as lost.
@@ -143,6 +148,7 @@ class Training(FrozenModel):
     hosted: HostedModel | None = None
     artifact: str | None = None
     spent_nano_usd: int = 0
+    billable_seconds: int = 0
     trained_seconds: float = 0.0
     is_canceled: bool = False
     cause: ApprenticeTrainingCause = "request"
@@ -167,6 +173,12 @@ class Training(FrozenModel):
     def has_ended(self) -> bool:
         """Whether nothing more becomes of it."""
         return self.state != "running"
+
+    @property
+    def reserved_nano_usd(self) -> int:
+        """What is set aside for a job whose end was not noted, in billionths of a US dollar."""
+        is_open = self.job is not None and self.job.billable_seconds is None
+        return self.job.reserved_nano_usd if self.job is not None and is_open else 0
 
 
 class Certificate(FrozenModel):

@@ -6,16 +6,17 @@ from that plan, and it is paid for in the transaction that notes what became of 
 """
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import UTC, timedelta
 from typing import Any, Final, NamedTuple
 
 from autotune.protocol.apprentice_trainings import ApprenticeTrainingError
 from autotune.protocol.llm_connections import nano_usd
+from autotune_platform.apprentice.instance_prices import InstancePrices, price_of
 from autotune_platform.apprentice.training.endings import TrainingEndings
 from autotune_platform.apprentice.training.job_files import JobFiles
 from autotune_platform.apprentice.training.jobs import Asked, Found, TrainingJobs, job_name
 from autotune_platform.apprentice.training.models import JobPlan, Training, TrainingJob
-from autotune_platform.apprentice.training.prices import InstancePrices, price_of, reserved_for
+from autotune_platform.apprentice.training.prices import reserved_for
 from autotune_platform.apprentice.training.progress import Begun, TrainingProgress, Under
 from autotune_platform.budgets.money import MoneyBudgets, NoRoom, Reserved
 from autotune_platform.budgets.scopes import MoneyLimits
@@ -284,7 +285,7 @@ class SageMakerStep:
         if "job_after" in changes:
             changes["job"] = changes.pop("job_after")
         paid, known = self._paid(training, job, found)
-        self.progress.go_on(training, step, *paid, **known, **changes)
+        self.progress.go_on(training, step, *paid, **{**known, **changes})
 
     def _fail(
         self,
@@ -307,8 +308,16 @@ class SageMakerStep:
         paid = self.money.settlement(
             [_scope(training)], job.periods, reserved=job.reserved_nano_usd, spent=spent
         )
+        if spent:
+            day = self.progress.clock.now().astimezone(UTC).date().isoformat()
+            paid.append(self.progress.trainings.paid(training, day, spent))
         trained = training.trained_seconds + (0 if found is None else found.seconds)
-        known = {"spent_nano_usd": training.spent_nano_usd + spent, "trained_seconds": trained}
+        known = {
+            "job": job.model_copy(update={"billable_seconds": billable, "spent_nano_usd": spent}),
+            "spent_nano_usd": training.spent_nano_usd + spent,
+            "billable_seconds": training.billable_seconds + billable,
+            "trained_seconds": trained,
+        }
         return paid, known
 
     def _wait(self, training: Training) -> int:

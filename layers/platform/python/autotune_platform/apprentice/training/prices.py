@@ -1,39 +1,16 @@
-"""What an hour of an instance costs that trains: set aside before a job, and paid after it."""
+"""What is set aside for a job before it trains."""
 
 import re
 from collections.abc import Mapping
-from decimal import ROUND_CEILING, Decimal
 from typing import Any
 
 from autotune.protocol.llm_connections import nano_usd
-from autotune_platform.runtime.parts import part
+from autotune_platform.apprentice.instance_prices import InstancePrices, price_of
 
 _BASE_MODEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(?:/[A-Za-z0-9][A-Za-z0-9._-]*)?")
 _NANO = 1_000_000_000
-_HOUR = 3_600
 PAID_BEYOND_S = 900
 """Instances are paid for a while before and after a job's program runs."""
-
-
-@part
-class InstancePrices:
-    """Prices that are known where this runs.
-
-    Attributes:
-        usd: US dollars an hour by instance type.
-    """
-
-    usd: Mapping[str, str]
-
-    def find(self, instance_type: str) -> int | None:
-        """Return the price of an hour in billionths of a US dollar; None where none is known."""
-        usd = self.usd.get(instance_type)
-        return None if usd is None else int((Decimal(usd) * _NANO).to_integral_value(ROUND_CEILING))
-
-
-def price_of(seconds: int, price_nano_usd: int) -> int:
-    """Return what so many seconds cost, in billionths of a US dollar, rounded up."""
-    return -(-seconds * price_nano_usd // _HOUR)
 
 
 def reserved_for(max_runtime_s: int, price_nano_usd: int) -> int:

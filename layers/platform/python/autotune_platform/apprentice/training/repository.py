@@ -13,7 +13,7 @@ from autotune_platform.apprentice.examples.items import (
     GROWN,
     counts_key,
 )
-from autotune_platform.apprentice.folding.items import DUE_RUNS_INDEX
+from autotune_platform.apprentice.folding.items import COST_TRAINING, DUE_RUNS_INDEX, day_key
 from autotune_platform.apprentice.training.items import (
     LAST,
     TRAINING,
@@ -156,6 +156,16 @@ class TrainingRepository:
                 )
             )
         return self._table.write_together(writes, token=uuid4().hex) is None
+
+    def paid(self, training: Training, day: str, nano_usd: int) -> Addition:
+        """Return what adds to the costs of a task's day, as a part of a transaction."""
+        return Addition(
+            table=self._table.name,
+            pk=training.task_id,
+            sk=day_key(day),
+            numbers={COST_TRAINING: nano_usd},
+            changes={"organization_id": training.organization_id},
+        )
 
     def changed(self, before: Training, after: Training) -> Addition:
         """Return what stores a training that goes on, as a part of a transaction."""

@@ -12,8 +12,9 @@ from autotune_platform.access.models import Caller
 from autotune_platform.apprentice.configuration.models import ApprenticeTask
 from autotune_platform.apprentice.configuration.service import TaskConfigurations
 from autotune_platform.apprentice.folding.repository import EvidenceRepository
+from autotune_platform.apprentice.instance_prices import InstancePrices
 from autotune_platform.apprentice.training.models import START_WITHIN, LastTraining, Training
-from autotune_platform.apprentice.training.prices import InstancePrices, objection_to_paying
+from autotune_platform.apprentice.training.prices import objection_to_paying
 from autotune_platform.apprentice.training.repository import TrainingRepository
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import (

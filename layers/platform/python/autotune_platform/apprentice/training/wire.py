@@ -47,8 +47,16 @@ def training_on_wire(training: Training) -> wire.ApprenticeTraining:
             instance_type=training.job.instance_type,
             reserved_nano_usd=training.job.reserved_nano_usd,
             is_resumed=training.job.is_resumed,
+            billable_seconds=training.job.billable_seconds,
+            spent_nano_usd=training.job.spent_nano_usd,
         )
     shown = training.model_dump(exclude=_NOT_SHOWN)
     return wire.ApprenticeTraining.model_validate(
-        {**shown, "data": data, "model": trained, "job": job}
+        {
+            **shown,
+            "data": data,
+            "model": trained,
+            "job": job,
+            "reserved_nano_usd": training.reserved_nano_usd,
+        }
     )

@@ -1,0 +1,58 @@
+"""What the instances of a task's hostings cost, by UTC day.
+
+An instance is there from when an endpoint is asked for until no copy is left, or all of it is gone.
+Whoever looks at a hosting adds the time since the last look, in the transaction that stores the
+look: so each second is counted once, however often looks are doubled, late or killed.
+"""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, time, timedelta
+
+from autotune_platform.apprentice.hosting.models import Hosting
+
+ENDPOINT = "endpoint"
+"""What of a hosting has an instance."""
+
+
+def accounted(
+    before: Hosting, after: Hosting, now: datetime
+) -> tuple[datetime | None, dict[str, int]]:
+    """Return until when a hosting's instance is counted after a look, and its seconds by day.
+
+    An instance that is asked for counts once it is there or was given up; one that was not to be
+    had, so that the hosting sleeps on, costs nothing.
+
+    Args:
+        before: as it was read.
+        after: as the look leaves it.
+    """
+    since = before.counted_until
+    if since is None:
+        return (now if _has_instance(after) else None), {}
+    if _is_awaited(after):
+        return since, {}
+    was_refused = _is_awaited(before) and after.state == "asleep"
+    seconds = {} if was_refused else dict(_by_day(since, now))
+    return (None if after.state in {"asleep", "gone"} else now), seconds
+
+
+def _has_instance(hosting: Hosting) -> bool:
+    """Whether an instance is there, or asked for."""
+    if hosting.kind != "base" or ENDPOINT not in hosting.created or not hosting.copies:
+        return False
+    return hosting.state in {"creating", "ready", "resizing"}
+
+
+def _is_awaited(hosting: Hosting) -> bool:
+    is_waking = hosting.state == "resizing" and hosting.copies > 0
+    return hosting.state == "creating" or is_waking
+
+
+def _by_day(since: datetime, until: datetime) -> Iterator[tuple[str, int]]:
+    """Yield days with their seconds; what is left of a second counts as one."""
+    at = since.astimezone(UTC)
+    while at < until:
+        midnight = datetime.combine(at.date() + timedelta(days=1), time(), UTC)
+        end = min(midnight, until)
+        yield at.date().isoformat(), -(-(end - at) // timedelta(seconds=1))
+        at = end

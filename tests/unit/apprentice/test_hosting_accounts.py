@@ -1,0 +1,86 @@
+"""An instance is counted from when it is asked for until it is gone, and each second once."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from autotune_platform.apprentice.hosting.accounts import accounted
+from autotune_platform.apprentice.hosting.models import Hosting
+
+NOON = datetime(2026, 11, 27, 12, tzinfo=UTC)
+DAY = "2026-11-27"
+
+
+def hosting(state, *, copies=1, kind="base", created=("endpoint",), until=None):
+    return Hosting(
+        name="autotune-base",
+        kind=kind,
+        task_id="apt_x",
+        artifact="s3://bases/small/",
+        instance_type="ml.g5.xlarge",
+        idle_minutes=30,
+        copies=copies,
+        created=created,
+        state=state,
+        since=NOON,
+        counted_until=until,
+        due_at=NOON,
+    )
+
+
+def looked(before, after, *, minutes=10, **fields):
+    """A look ten minutes after the one before."""
+    was = hosting(before, until=NOON, copies=fields.pop("copies_before", 1))
+    return accounted(was, hosting(after, **fields), NOON + timedelta(minutes=minutes))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "counted"),
+    [
+        ("creating", "creating", None),  # until it is known what became of it
+        ("creating", "ready", 600),
+        ("creating", "deleting", 600),
+        ("ready", "ready", 600),
+        ("deleting", "deleting", 600),
+        ("deleting", "gone", 600),
+    ],
+)
+def test_time_is_counted_by_what_became_of_the_instance(before, after, counted):
+    until, seconds = looked(before, after)
+    assert seconds == ({} if counted is None else {DAY: counted})
+    expected = NOON if counted is None else NOON + timedelta(minutes=10)
+    assert until == (None if after == "gone" else expected)
+
+
+def test_falling_asleep_is_counted_and_sleep_is_not():
+    until, seconds = looked("ready", "resizing", copies=0)
+    assert (until, seconds) == (NOON + timedelta(minutes=10), {DAY: 600})
+    assert looked("resizing", "asleep", copies=0, copies_before=0) == (None, {DAY: 600})
+    asleep = hosting("asleep", copies=0)
+    assert accounted(asleep, asleep, NOON) == (None, {})
+    assert accounted(asleep, hosting("deleting", copies=0), NOON) == (None, {})
+
+
+def test_an_instance_that_was_not_to_be_had_costs_nothing():
+    asleep, waking = hosting("asleep", copies=0), hosting("resizing")
+    assert accounted(asleep, waking, NOON) == (NOON, {})
+    assert looked("resizing", "resizing") == (NOON, {})
+    assert looked("resizing", "ready") == (NOON + timedelta(minutes=10), {DAY: 600})
+    assert looked("resizing", "asleep", copies=0) == (None, {})
+
+
+def test_only_a_base_with_an_endpoint_has_an_instance():
+    for other in (
+        hosting("creating", created=()),
+        hosting("ready", kind="adapter", created=("component",)),
+        hosting("ready", kind="serverless"),
+    ):
+        assert accounted(other, other, NOON) == (None, {})
+    begun = hosting("creating")
+    assert accounted(hosting("creating", created=()), begun, NOON) == (NOON, {})
+
+
+def test_midnight_parts_what_is_counted():
+    until, seconds = looked("ready", "ready", minutes=13 * 60)
+    assert seconds == {DAY: 12 * 3_600, "2026-11-28": 3_600}
+    assert until == datetime(2026, 11, 28, 1, tzinfo=UTC)
