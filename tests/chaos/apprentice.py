@@ -1,10 +1,9 @@
 """Tasks of the apprentice while functions are killed and both models misbehave.
 
 One task goes through all phases: its small model is a process that dies, hangs and answers
-nonsense. Another has a budget for few answers, and refuses the rest. Three more have models that
-are trained meanwhile (``tests.chaos.lives``), in functions and in jobs. The paid model is slow,
-refuses, and takes money for answers that never arrive; a table throttles. What time alone would
-bring is brought by hand: calls that were lost are made due, and their runs are handed over again.
+nonsense. Another has a budget for few answers, and refuses the rest. The paid model is slow,
+refuses, and takes money for answers that never arrive. What time alone would bring is brought by
+hand: calls that were lost are made due, and their runs are handed over again.
 """
 
 import time
@@ -18,9 +17,9 @@ from rich.console import Console
 
 from autotune import AutotuneClient
 from autotune.client.errors import APIError, ConnectionFailedError
+from autotune_platform.apprentice.evidence import Rules
 from autotune_platform.budgets.uses import task_scope
-from local.records import LocalProfile, read_stack_record
-from local.sagemaker.settings import GRACE_VARIABLE, IMAGES_VARIABLE
+from local.records import LocalProfile
 from local.stack import LocalStack
 from tests.chaos import apprentice_invariants as held
 from tests.chaos import invariants
@@ -29,21 +28,13 @@ from tests.chaos.apprentice_invariants import Kept
 from tests.chaos.apprentice_load import Load
 from tests.chaos.apprentice_money import Looks
 from tests.chaos.invariants import Finding
-from tests.chaos.jobs import images
-from tests.chaos.life_storm import USD as LIFE_USD
-from tests.chaos.life_storm import LifeStorm
-from tests.chaos.life_watch import Watched
-from tests.chaos.lives import JOBS, LEARNING, POISONED
 from tests.chaos.operator import Operator
-from tests.chaos.patience import patience
 from tests.chaos.permissions import permissions_finding
 from tests.chaos.student import INTENTS, MODEL, MortalStudent
-from tests.chaos.student_job import Host
 from tests.chaos.tables import PAST, Tables
 from tests.chaos.teacher import KEY, PRICES, Teacher, teaching
 from tests.chaos.teacher import MODEL as TEACHER_MODEL
 from tests.chaos.texts import TEXT
-from tests.chaos.throttling import ThrottlingProxy
 from tests.support.traces import Places
 
 SEED = 20_261_127
@@ -53,7 +44,7 @@ STAGES = ((STEADY, EXAMPLES + 8), (POOR, 30), (STEADY, 35), (STEADY, 60))
 """Of the steady task: to have examples, to graduate, and to be answered by the small model."""
 
 OUTPUT_TOKENS = 60
-STEADY_USD, POOR_USD, ORGANIZATION_USD = Decimal("0.5"), Decimal("0.001"), Decimal(1)
+STEADY_USD, POOR_USD, ORGANIZATION_USD = Decimal("0.5"), Decimal("0.001"), Decimal("0.6")
 THRESHOLDS = {"phase2ToPhase3": 0.5, "coachingTrigger": 0.3, "emergencyThreshold": 0.1}
 """Low, so that a version graduates on a dozen pairs."""
 
@@ -61,14 +52,7 @@ TIMEOUT_SECONDS = 5
 LOAD_SECONDS = 240
 SETTLES_SECONDS = 60
 GRADUATES_SECONDS = 15
-WAIT_SCALE = "0.1"
-_AT_ONCE_OVER = 1_000.0
 _NANO = 1_000_000_000
-_USD = {
-    STEADY: STEADY_USD,
-    POOR: POOR_USD,
-    **dict.fromkeys((LEARNING, POISONED, JOBS), Decimal(LIFE_USD)),
-}
 
 
 def apprentice(console: Console) -> list[Finding]:
@@ -77,49 +61,22 @@ def apprentice(console: Console) -> list[Finding]:
     student = MortalStudent()
     with (
         TemporaryDirectory(prefix="autotune-apprentice-") as folder,
-        TemporaryDirectory(prefix="autotune-host-") as beside,
         teaching(SEED) as teacher,
-        ThrottlingProxy(lambda: _port(Path(folder)), seed=SEED) as proxy,
+        LocalStack(directory=Path(folder)) as profile,
+        AutotuneClient(base_url=profile.base_url, api_key=profile.api_key) as client,
     ):
-        host = Host(Path(beside))
-        stack = LocalStack(
-            directory=Path(folder),
-            environment={
-                "AWS_ENDPOINT_URL_DYNAMODB": proxy.url,
-                # Jobs and hosts that are being made are looked at each 30 s.
-                "SFN_WAIT_SCALE": WAIT_SCALE,
-                IMAGES_VARIABLE: images(host),
-                GRACE_VARIABLE: "2",
-            },
-        )
-        with (
-            stack as profile,
-            AutotuneClient(base_url=profile.base_url, api_key=profile.api_key) as client,
-        ):
+        try:
+            stack = LocalStack(directory=Path(folder))
             suite = Suite(stack, profile, client, teacher, student)
-            suite.lives = LifeStorm(stack, profile, client, suite.load, proxy, host, SEED)
-            try:
-                suite.run(console)
-                console.print(f"apprentice: {time.monotonic() - started:.0f} s")
-                return suite.findings(console)
-            finally:
-                student.die()
-
-
-def _port(directory: Path) -> int | None:
-    record = read_stack_record(directory)
-    return record.port if record else None
+            suite.run(console)
+            console.print(f"apprentice: {time.monotonic() - started:.0f} s")
+            return suite.findings(console)
+        finally:
+            student.die()
 
 
 class Suite:
-    """One organisation with its tasks.
-
-    Attributes:
-        load: what is sent.
-        lives: of the tasks whose models are trained.
-    """
-
-    lives: LifeStorm
+    """One organisation with its two tasks."""
 
     def __init__(
         self,
@@ -133,8 +90,10 @@ class Suite:
         self._teacher, self._student = teacher, student
         self._tables = Tables(profile.aws_endpoint_url)
         self._operator = Operator(profile.aws_endpoint_url)
-        self.load = Load(client, SEED)
-        self._mishaps = Mishaps(stack, student, lambda: list(self.load.run_ids.values()), seed=SEED)
+        self._load = Load(client, SEED)
+        self._mishaps = Mishaps(
+            stack, student, lambda: list(self._load.run_ids.values()), seed=SEED
+        )
         self._ends_at = 0.0
         self._task_ids: dict[str, str] = {}
 
@@ -157,9 +116,6 @@ class Suite:
             )
             self._task_ids[name] = made.id
         self._client.apprentice.versions.register(STEADY, model=MODEL)
-        steady = Watched(STEADY, self._task_ids[STEADY])
-        self.lives.put(connection.id, TEACHER_MODEL, steady=steady)
-        self._task_ids |= self.lives.ids
         organization = self._profile.organization_id
         self._looks = Looks(
             self._tables,
@@ -167,40 +123,26 @@ class Suite:
             organization,
             {
                 organization: int(ORGANIZATION_USD * _NANO),
-                **{
-                    task_scope(organization, id_): int(_USD[name] * _NANO)
-                    for name, id_ in self._task_ids.items()
-                },
+                task_scope(organization, self._task_ids[STEADY]): int(STEADY_USD * _NANO),
+                task_scope(organization, self._task_ids[POOR]): int(POOR_USD * _NANO),
             },
         )
-        self._ends_at = time.monotonic() + LOAD_SECONDS * patience()
+        self._ends_at = time.monotonic() + LOAD_SECONDS
         self._teacher.arm()
         self._looks.start()
         self._mishaps.start()
-        began = time.monotonic()
-
-        def say(what: str) -> None:
-            console.print(f"{time.monotonic() - began:4.0f} s {what}", highlight=False)
-
-        self.lives.start(self._mishaps.forget, self._seconds_left, say)
         try:
             for number, (name, runs) in enumerate(STAGES):
-                self.load.send(name, runs, seconds_left=self._seconds_left)
+                self._load.send(name, runs, seconds_left=self._seconds_left)
                 if name == STEADY and number:
                     self._promote()
                 # What a process knows of a task it knows for half a minute.
                 self._mishaps.forget()
-            self.lives.join()
             self._mishaps.stop()
-            self.lives.mishaps.stop()
             self._teacher.disarm()
             self._settle(console)
-            self.lives.settle()
         finally:
-            # Whoever ended it, nothing more is begun.
-            self._ends_at = min(self._ends_at, time.monotonic() - _AT_ONCE_OVER)
             self._mishaps.stop()
-            self.lives.stop()
             self._looks.stop()
 
     def findings(self, console: Console) -> list[Finding]:
@@ -209,25 +151,34 @@ class Suite:
         billed = self._teacher.billed()
         organization = self._profile.organization_id
         spent = {scope: self._looks.spent(scope) for scope in self._looks.limits}
+        steady = self._task_ids[STEADY]
         faults = self._faults(kept)
-        self.lives.tell(console)
         self._tell(console, kept, billed, spent[organization], faults)
         return [
-            held.every_run_is_there(self.load.taken, self.load.wanted, kept),
+            held.every_run_is_there(self._load.taken, self._load.wanted, kept),
             held.every_run_ended(kept),
             held.runs_add_up(kept, list(self._task_ids.values())),
             held.each_call_is_booked_once(kept, self._teacher.billed_by_case()),
             held.the_ledger_covers_the_bill(kept, billed, spent, organization),
             self._looks.finding(),
             self._looks.settled_finding(),
-            Finding("a key has one run", self.load.repeated, self.load.moved),
+            held.evidence_is_rebuilt(
+                kept,
+                steady,
+                lambda _: Rules(
+                    graduation=THRESHOLDS["phase2ToPhase3"],
+                    coaching=THRESHOLDS["coachingTrigger"],
+                    emergency=THRESHOLDS["emergencyThreshold"],
+                ),
+            ),
+            held.pairs_are_of_answers(kept, steady),
+            Finding("a key has one run", self._load.repeated, self._load.moved),
             invariants.every_fault_happened(faults),
             held.texts_and_secrets_stay(
                 Places(self._profile.aws_endpoint_url, since=0).left_behind(),
                 TEXT,
                 [KEY, self._profile.api_key.partition(".")[2]],
             ),
-            *self.lives.findings(kept),
             permissions_finding(self._stack.directory, suite="apprentice", console=console),
         ]
 
@@ -265,7 +216,7 @@ class Suite:
 
     def _promote(self) -> None:
         """Have the version answer once it has graduated, which its pairs are counted for."""
-        until = time.monotonic() + GRADUATES_SECONDS * patience()
+        until = time.monotonic() + GRADUATES_SECONDS
         while time.monotonic() < until:
             with suppress(APIError, ConnectionFailedError):
                 self._client.apprentice.versions.promote(STEADY, 1)
@@ -274,7 +225,7 @@ class Suite:
 
     def _settle(self, console: Console) -> None:
         """Let all runs end: calls whose workers were killed are made due, as time would."""
-        until = time.monotonic() + SETTLES_SECONDS * patience()
+        until = time.monotonic() + SETTLES_SECONDS
         rounds = 0
         while time.monotonic() < until:
             kept = self._kept()
@@ -287,7 +238,7 @@ class Suite:
             if not left and not uncounted and not self._lost_calls():
                 break
             rounds += 1
-            if time.monotonic() > until - SETTLES_SECONDS * patience() + TIMEOUT_SECONDS * 3:
+            if time.monotonic() > until - SETTLES_SECONDS + TIMEOUT_SECONDS * 3:
                 self._find_lost_calls()
             for run_id in left:
                 self._mishaps.hand_over(run_id)
@@ -317,13 +268,12 @@ class Suite:
         return {
             "functions killed": self._mishaps.killed.total(),
             "messages doubled": self._mishaps.doubled,
-            "requests repeated": self.load.repeated,
+            "requests repeated": self._load.repeated,
             **{f"paid model: {name}": struck[name] for name in sorted(struck)},
             "paid model: chat_answer_lost": struck["chat_answer_lost"],
             **{f"small model {name}": n for name, n in sorted(self._student.struck.items())},
             **{f"runs {name}": ends[name] for name in ("local", "remote", "refused")},
             **{f"runs of phase {phase}": phases[phase] for phase in (1, 2, 3)},
-            **self.lives.faults(),
         }
 
     def _tell(
@@ -335,7 +285,7 @@ class Suite:
             f"apprentice: {len(kept.runs)} runs, {dict(ends)}; {len(kept.rows)} rows, "
             f"{assumed} assumed; billed {billed:,}, spent {spent:,} nano-USD; "
             f"killed {dict(self._mishaps.killed)}; calls that failed "
-            f"{dict(self.load.failed_calls)}; faults {faults}",
+            f"{dict(self._load.failed_calls)}; faults {faults}",
             highlight=False,
         )
 

@@ -12,7 +12,6 @@ from botocore.exceptions import BotoCoreError, ClientError
 from local.stack import LocalStack
 from tests.chaos.beside import Beside
 from tests.chaos.faults import kill, send, workers_below
-from tests.chaos.patience import patience
 from tests.chaos.student import FAULTS, MortalStudent
 
 WORKER, COUNTER, API = "WorkRuns", "FollowRuns", "ApprenticeRunsApi"
@@ -62,7 +61,7 @@ class Mishaps:
 
     def _hurt_functions(self) -> None:
         for name in cycle(KILLED):
-            if self._beside.is_over(after=self._draw.uniform(*KILLED_EVERY) * patience()):
+            if self._beside.is_over(after=self._draw.uniform(*KILLED_EVERY)):
                 return
             self._kill_one(name)
             self._double()

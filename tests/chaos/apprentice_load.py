@@ -11,7 +11,6 @@ from itertools import count
 
 from autotune import AutotuneClient
 from autotune.client.errors import APIError, ConnectionFailedError
-from tests.chaos.student import intent_of
 from tests.chaos.texts import TEXT
 
 AT_ONCE = 5
@@ -49,31 +48,15 @@ class Load:
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _numbers: "Iterator[int]" = field(default_factory=count)
 
-    def send(
-        self,
-        task: str,
-        runs: int,
-        *,
-        seconds_left: Callable[[], float],
-        word: Callable[[str], str] = intent_of,
-        at_once: int = AT_ONCE,
-    ) -> None:
-        """Send so many inputs, some at once; no more begin when the time is over.
-
-        Args:
-            task: whose inputs they are.
-            runs: how many.
-            seconds_left: until the time is over.
-            word: by which a small model is to tell the intent of a case.
-            at_once: so many are waited for at once.
-        """
+    def send(self, task: str, runs: int, *, seconds_left: Callable[[], float]) -> None:
+        """Send so many inputs, some at once; no more begin when the time is over."""
         numbers = [next(self._numbers) for _ in range(runs)]
 
         def send(number: int) -> None:
             if seconds_left() > 0:
-                self._send(task, number, word)
+                self._send(task, number)
 
-        with ThreadPoolExecutor(at_once) as pool:
+        with ThreadPoolExecutor(AT_ONCE) as pool:
             list(pool.map(send, numbers))
 
     def known(self) -> list[str]:
@@ -81,27 +64,26 @@ class Load:
         with self._lock:
             return list(self.run_ids.values())
 
-    def _send(self, task: str, number: int, word: Callable[[str], str]) -> None:
+    def _send(self, task: str, number: int) -> None:
         draw = random.Random(self.seed * 100_000 + number)
         case, wait = f"case-{number:05d}", draw.choice(WAITS)
         with self._lock:
             self.wanted += 1
-        text = f"{case} {TEXT} {word(case)}"
-        if not self._insisting(task, case, text, wait):
+        if not self._insisting(task, case, wait):
             return
         with self._lock:
             self.taken[case] = task
-        if draw.random() < _REPEATED and self._insisting(task, case, text, 0):
+        if draw.random() < _REPEATED and self._insisting(task, case, 0):
             with self._lock:
                 self.repeated += 1
 
-    def _insisting(self, task: str, case: str, text: str, wait: int) -> bool:
+    def _insisting(self, task: str, case: str, wait: int) -> bool:
         """Send an input until its run is acknowledged, as any program does that has a key."""
         until = time.monotonic() + INSISTS_SECONDS
         while time.monotonic() < until:
             try:
                 run = self.client.apprentice.run(
-                    task, input={"text": text}, wait=wait, idempotency_key=case
+                    task, input={"text": f"{case} {TEXT}"}, wait=wait, idempotency_key=case
                 )
             except (APIError, ConnectionFailedError) as error:
                 with self._lock:

@@ -10,16 +10,12 @@ from autotune_platform.apprentice.folding.settings import examples_needed, rules
 from autotune_platform.apprentice.folding.versions import attempts, with_evidence
 from autotune_platform.apprentice.hosting.models import Hosting
 from autotune_platform.apprentice.phases import Stage, derive
-from autotune_platform.apprentice.standing import KNOWN_SECONDS
 from autotune_platform.apprentice.training.models import LastTraining, Training
 from autotune_platform.apprentice.versions.models import ModelVersion
 from tests.chaos.apprentice_invariants import Kept, pair_of
 from tests.chaos.invariants import Finding, moment
 from tests.chaos.life_watch import Seen
 from tests.chaos.tables import Item
-
-SLACK_SECONDS = 20.0
-"""Beyond what a process knows of a task: a run may wait for its worker before it is looked at."""
 
 Versions = Mapping[int, ModelVersion]
 
@@ -177,16 +173,18 @@ def only_validated_versions_answer(
     task_id: str,
     rules: Mapping[int, Rules],
     seen: Mapping[tuple[str, int], Sequence[Seen]],
+    forgot_at: Sequence[float],
 ) -> Finding:
     """Each run that a version answered was answered by one that had graduated by its pairs.
 
-    It had graduated before the run ended, and had not been seen without graduation for longer than
-    a process may know a task when the run began. Beside its canary it answers only once it had
-    passed one.
+    It had graduated before the run ended, and was seen to stand so since anybody forgot how it
+    stood before. Beside its canary it answers only once it had passed one, or where nobody else can
+    be paid for.
 
     Args:
         rules: by which versions are judged, by number.
         seen: how versions stood, as a ``Watch`` saw them.
+        forgot_at: when no process knew anything of tasks, Unix seconds, in their order.
     """
     graduations = {number: _graduated_at(kept, task_id, number, of) for number, of in rules.items()}
     violations, checked = [], 0
@@ -199,8 +197,10 @@ def only_validated_versions_answer(
         if not any(at <= ended for at in graduations.get(version, ())):
             violations.append(f"{id_} was answered by {version}, which had not graduated")
             continue
-        stood = _stood(seen.get((task_id, version), ()), began, ended)
-        allowed = {Stage.SERVES, Stage.CANARY} if run.get("in_canary") else {Stage.SERVES}
+        since = max(at for at in forgot_at if at <= began)
+        stood = _stood(seen.get((task_id, version), ()), since, ended)
+        may_be_in_canary = run.get("in_canary") or run.get("unmonitored")
+        allowed = {Stage.SERVES, Stage.CANARY} if may_be_in_canary else {Stage.SERVES}
         if stood and not allowed.intersection(stood):
             violations.append(f"{id_} was answered by {version}, which was {sorted(stood)}")
     if not checked:
@@ -218,10 +218,8 @@ def _graduated_at(kept: Kept, task_id: str, number: int, rules: Rules) -> list[f
     return found
 
 
-def _stood(seen: Sequence[Seen], began: float, ended: float) -> set[Stage]:
-    """Return how a version may have stood for whoever worked on a run: as it was seen from when
-    that may have been known on, to the run's end and a look later."""
-    since, until = began - KNOWN_SECONDS - SLACK_SECONDS, ended + SLACK_SECONDS
+def _stood(seen: Sequence[Seen], since: float, until: float) -> set[Stage]:
+    """Return how a version stood between two times, and when they began."""
     found = {one.stage for one in seen if since <= one.at <= until}
     before = [one.stage for one in seen if one.at < since]
     return found | set(before[-1:])

@@ -1,166 +1,292 @@
-"""The lives of versions beside all else: what is put up for them, and what is found in the end."""
+"""The suite ``lives``: what is put up for it, and what is found in the end."""
 
+import logging
+import random
+import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
+import pytest
 from rich.console import Console
 
-from autotune import AutotuneClient
-from autotune_platform.apprentice.evidence import Rules
 from autotune_platform.apprentice.folding.settings import rules_of
 from autotune_platform.apprentice.folding.versions import attempts
-from autotune_platform.apprentice.hosting.models import Hosting
-from autotune_platform.apprentice.training.items import CERTIFICATE, LAST, trainings_of
-from autotune_platform.apprentice.training.models import LastTraining
-from autotune_platform.apprentice.versions.models import ModelVersion
-from autotune_platform.storage.item_format import Item as Stored
-from local.records import LocalProfile
-from local.stack import LocalStack
+from autotune_platform.apprentice.training import on_sagemaker
+from autotune_platform.apprentice.training.repository import TrainingRepository
+from autotune_platform.budgets.uses import partition, task_scope
+from autotune_platform.runtime import clients
+from autotune_platform.storage.table import Table
 from tests.chaos import apprentice_invariants as held
+from tests.chaos import invariants
 from tests.chaos import life_invariants as lived
 from tests.chaos.apprentice_invariants import Kept
-from tests.chaos.apprentice_load import Load
 from tests.chaos.invariants import Finding
-from tests.chaos.jobs import LOCAL, MONTHLY_USD, Jobs, Laboratory
-from tests.chaos.jobs import training as job_training
-from tests.chaos.life_mishaps import SWEEPS, LifeMishaps, pass_time
+from tests.chaos.life_jobs import LOCAL, MONTHLY_USD, Jobs, job_training
 from tests.chaos.life_watch import Watch, Watched, month
+from tests.chaos.life_world import World
 from tests.chaos.lives import (
     JOBS,
     LEARNING,
     POISONED,
+    TASKS,
     Life,
+    NeverError,
     be_poisoned,
     configuration,
-    insisting,
     learn,
+    training,
 )
-from tests.chaos.operator import Operator
-from tests.chaos.patience import patience
-from tests.chaos.student_job import HONEST, Host
-from tests.chaos.tables import Tables
-from tests.chaos.throttling import ThrottlingProxy
+from tests.chaos.student_job import HONEST
+from tests.support.apprentice_runs import Runs
+from tests.support.apprentice_runs import runs as make_runs
+from tests.support.granted import denied_since_last
+from tests.support.ledger import ledger as make_ledger
+from tests.support.platform import platform as make_platform
+from tests.support.training_jobs import JobTrainings, job_trainings
+from tests.support.trainings import trainings as make_trainings
 
-USD = "0.3"
-CANARY = [0.5, 1]
-ENDS_WITHIN, GOES_WITHIN = 60.0, 60.0
+SEED = 20_261_127
+DAILY_USD = "0.5"
 _NANO = 1_000_000_000
+_PREFIX = "autotune"
+_GOES_WITHIN = 60.0
+_LOOKED_AFTER = frozenset(
+    {
+        "follow_runs",
+        "sweep_trainings",
+        "sweep_hostings",
+        "freeze_examples",
+        "train_linear",
+        "train_on_sage_maker",
+        "verify_artifact",
+        "deploy_student",
+        "validate_student",
+        "host_student",
+        "fail_training",
+        "trainings",
+        "promote",
+        "rollback",
+    }
+)
+"""Deeds after which something may have become of a version."""
+
+
+def live(console: Console, *, seed: int = SEED) -> list[Finding]:
+    """Have versions live through everything; return what was found."""
+    began = time.monotonic()
+
+    def say(what: str) -> None:
+        console.print(f"{time.monotonic() - began:4.0f} s {what}", highlight=False)
+
+    # What functions say of each kill and refusal is not what this is about.
+    logging.disable(logging.CRITICAL)
+    with _everything() as (runs, made, folder):
+        storm = Storm(runs, made, folder, random.Random(seed), say)
+        storm.live()
+        storm.settle()
+        say("settled")
+        return storm.findings(console)
+
+
+@contextmanager
+def _everything() -> Iterator[tuple[Runs, JobTrainings, Path]]:
+    with (
+        tempfile.TemporaryDirectory(prefix="autotune-lives-") as name,
+        pytest.MonkeyPatch.context() as patched,
+        make_platform(patched) as platform,
+        make_ledger(platform) as ledger,
+        make_runs(ledger) as runs,
+        make_trainings(runs, patched),
+        job_trainings(runs, Path(name), patched) as made,
+    ):
+        # What is to be tried again in ten minutes is tried again at once.
+        patched.setattr(on_sagemaker, "TRY_AGAIN_AFTER", timedelta())
+        denied_since_last()
+        yield runs, made, Path(name)
 
 
 @dataclass
-class LifeStorm:
-    """Three tasks on threads of their own.
+class Storm:
+    """The three tasks."""
 
-    Attributes:
-        ids: of the tasks, by name.
-    """
+    runs: Runs
+    made: JobTrainings
+    folder: Path
+    draw: random.Random
+    say: Callable[[str], None]
 
-    stack: LocalStack
-    profile: LocalProfile
-    client: AutotuneClient
-    load: Load
-    proxy: ThrottlingProxy
-    host: Host
-    seed: int
-    ids: dict[str, str] = field(default_factory=dict)
-    _threads: list["Future[None]"] = field(default_factory=list)
+    def __post_init__(self) -> None:
+        """Have all that runs, and who looks."""
+        self.world = World(self.runs, self.draw)
+        self.life = Life(self.world, self._hasten, self.say)
+        self.jobs = Jobs(self.life, self.made, self._put_jobs, self.folder)
+        self.organization_id: str = self.runs.platform.me()["organizationId"]
+        self.ids: dict[str, str] = {}
+        self.watch = Watch(self.organization_id, [], self.world.budget)
+        self.world.after = self._look
+        self.world.killer.also(self.made.lab.sagemaker)
 
-    def put(self, connection_id: str, model: str, *, steady: Watched) -> None:
-        """Put the tasks."""
-        self._connection_id, self._model = connection_id, model
-        self._tables = Tables(self.profile.aws_endpoint_url)
-        self._operator = Operator(self.profile.aws_endpoint_url)
-        self._put(LEARNING, canary=CANARY)
-        self._put(POISONED)
+    def live(self) -> None:
+        """Go through all of it."""
+        for live in (self._learn, self._be_poisoned, self._have_jobs):
+            try:
+                live()
+            except NeverError as never:
+                self.life.moved.append(str(never))
+
+    def _learn(self) -> None:
+        learn(self.life, lambda **changed: self._put(LEARNING, **changed))
+
+    def _be_poisoned(self) -> None:
+        be_poisoned(self.life, lambda: self._put(POISONED))
+
+    def _have_jobs(self) -> None:
         self._put_jobs(HONEST)
-        self.watch = Watch(
-            self._tables,
-            self.profile.aws_endpoint_url,
-            self.profile.organization_id,
-            [
-                steady,
-                Watched(LEARNING, self.ids[LEARNING]),
-                Watched(POISONED, self.ids[POISONED]),
-                Watched(JOBS, self.ids[JOBS], training_usd=int(MONTHLY_USD) * _NANO),
-            ],
-        )
-        self.lab = Laboratory(self.stack.directory, self.profile.aws_endpoint_url, self.host)
-        self.lab.prepare(self.watch.bucket)
-        self.mishaps = LifeMishaps(self.stack.directory, self.proxy, self._operator, seed=self.seed)
-
-    def start(
-        self,
-        forget: Callable[[], None],
-        seconds_left: Callable[[], float],
-        say: Callable[[str], None],
-    ) -> None:
-        """Begin."""
-        self.life = Life(self.client, self.load, forget, seconds_left, say)
-        jobs = Jobs(
-            self.life,
-            self.lab,
-            self._put_jobs,
-            lambda is_stuck: pass_time(self._tables, self.ids[JOBS], is_stuck=is_stuck),
-        )
-        self.watch.start()
-        self.mishaps.start()
-        pool = ThreadPoolExecutor(3)
-        self._threads = [
-            pool.submit(learn, self.life, lambda **changed: self._put(LEARNING, **changed)),
-            pool.submit(be_poisoned, self.life),
-            pool.submit(jobs.live),
-        ]
-        pool.shutdown(wait=False)
-
-    def join(self) -> None:
-        """Wait until all have lived through what is planned; what failed in there is raised."""
-        for thread in self._threads:
-            thread.result()
-
-    def stop(self) -> None:
-        """End all that goes on beside."""
-        self.mishaps.stop()
-        self.watch.stop()
+        self.jobs.live(self.ids[JOBS])
 
     def settle(self) -> None:
-        """Have trainings that are under way end."""
-        until = time.monotonic() + ENDS_WITHIN * patience()
-        while time.monotonic() < until:
-            running = [
-                one
-                for task in self.watch.tasks
-                for one in self.watch.trainings(task)
-                if not one.has_ended
-            ]
-            if not running:
-                return
-            pass_time(self._tables, self.ids[JOBS], is_stuck=False)
-            for name in SWEEPS:
-                self._operator.invoke(name)
-            time.sleep(1)
+        """Have all runs end."""
+        pending = [
+            id_
+            for id_, run in self.world.kept().runs.items()
+            if run["state"] == "pending" or run.get("check") == "due"
+        ]
+        self.world.settle(pending)
 
-    def findings(self, kept: Kept) -> list[Finding]:
-        """Check every invariant of theirs, and take the tasks with hosts down."""
-        jobs = self._watched(JOBS)
-        scope = self.watch.scope(jobs)
+    def findings(self, console: Console) -> list[Finding]:
+        """Check every invariant."""
+        kept, watch = self.world.kept(), self.watch
+        watch.look()
+        billed = self.world.teacher.billed()
+        spent = {
+            scope: self._spent(scope)
+            for scope in (
+                self.organization_id,
+                *(task_scope(self.organization_id, id_) for id_ in self.ids.values()),
+            )
+        }
+        jobs = next(one for one in watch.tasks if one.name == JOBS)
+        scope = watch.scope(jobs)
+        faults = self._faults()
+        console.print(
+            f"lives: {len(kept.runs)} runs; killed {dict(self.world.killed)}; {watch.count} looks; "
+            f"billed {billed:,}, spent {spent[self.organization_id]:,} nano-USD; faults {faults}",
+            highlight=False,
+        )
         return [
-            lived.no_row_held_out_is_learned(self.watch.groups, self.lab.channels()),
-            *map(self._ends(kept), self.watch.tasks),
-            self.watch.ended_finding(),
-            self.watch.money_finding(),
+            held.every_run_is_there(self.life.taken, len(self.life.taken), kept),
+            held.every_run_ended(kept),
+            held.runs_add_up(kept, list(self.ids.values())),
+            held.each_call_is_booked_once(kept, self.world.teacher.billed_by_case()),
+            held.the_ledger_covers_the_bill(kept, billed, spent, self.organization_id),
+            self._money_finding(),
+            Finding("a key has one run, and lives go on", self.life.repeated, self.life.moved),
+            lived.no_row_held_out_is_learned(watch.groups, self.jobs.channels()),
+            *(self._ends(task) for task in watch.tasks),
+            watch.ended_finding(),
+            watch.money_finding(),
             lived.money_for_trainings_adds_up(
-                self.watch.trainings(jobs), month(scope, "committed#"), month(scope, "spent#")
+                watch.trainings(jobs), month(scope, "committed#"), month(scope, "spent#")
             ),
-            *(finding for task in self.watch.tasks for finding in self._of_versions(kept, task)),
-            lived.no_host_is_nobodys(self._hostings(), self.lab.hosted(), stack=self.lab.stack),
+            *(one for task in watch.tasks for one in self._of_versions(kept, task)),
+            lived.no_host_is_nobodys(self.jobs.hostings(), self.jobs.hosted(), stack=_PREFIX),
             lived.each_came_to(self.life.outcomes),
+            invariants.every_fault_happened(faults),
             self._gone(),
+            Finding("no function is denied anything", 1, [*map(str, denied_since_last())]),
         ]
 
-    def faults(self) -> dict[str, int]:
+    def _hasten(self) -> None:
+        self.jobs.hasten()
+
+    def _look(self, deed: str) -> None:
+        if deed in _LOOKED_AFTER:
+            self.watch.look()
+
+    def _put(self, name: str, **changed: Any) -> None:
+        self._keep(name, configuration(self.runs.connection_id, training=training(**changed)))
+
+    def _put_jobs(self, alpha: int) -> None:
+        budgets = {"daily": DAILY_USD, "trainingMonthly": f"{MONTHLY_USD}"}
+        self._keep(
+            JOBS,
+            configuration(
+                self.runs.connection_id,
+                training=job_training(alpha),
+                local=LOCAL,
+                budgets=budgets,
+            ),
+        )
+
+    def _keep(self, name: str, made: dict[str, Any]) -> None:
+        self.ids[name] = self.life.put(name, made)
+        most = MONTHLY_USD * _NANO
+        self.watch.tasks = [
+            Watched(name, id_, most if name == JOBS else None) for name, id_ in self.ids.items()
+        ]
+
+    def _spent(self, scope: str) -> int:
+        return month(self.world.budget(partition(scope)), "spent#")
+
+    def _money_finding(self) -> Finding:
+        """In the end nothing of the tasks' own budgets is set aside, and none is overspent."""
+        violations = []
+        for name, id_ in self.ids.items():
+            item = self.world.budget(partition(task_scope(self.organization_id, id_)))
+            committed, spent = month(item, "committed#"), month(item, "spent#")
+            if committed != spent:
+                violations.append(f"{name} has {committed - spent} set aside")
+            if committed > float(DAILY_USD) * _NANO:
+                violations.append(f"{name} committed {committed}")
+        return Finding("bill ≤ committed ≤ limit, and nothing stays set aside", 3, violations)
+
+    def _ends(self, task: Watched) -> Finding:
+        repository = TrainingRepository(Table("apprentice", clients.dynamodb()))
+        versions = {n: one.known for n, one in self.watch.standing(task).versions.items()}
+        certified = [n for n in versions if repository.certificate(task.id, n) is not None]
+        return lived.each_training_ends_once(
+            self.watch.trainings(task), repository.last(task.id), versions, certified
+        )
+
+    def _of_versions(self, kept: Kept, task: Watched) -> list[Finding]:
+        standing = self.watch.standing(task)
+        versions = {n: one.known for n, one in standing.versions.items()}
+        if not versions:
+            return []
+        status = self.life.status(task.name)
+        told = {name: status[name] for name in ("phase", "serving", "candidate", "canary")}
+        places = attempts(versions.values())
+        rules = {n: rules_of(standing.document, attempt=places[n]) for n in versions}
+        return [
+            held.evidence_is_rebuilt(kept, task.id, rules.__getitem__),
+            held.pairs_are_of_answers(kept, task.id),
+            lived.phase_follows_from_pairs(
+                kept, task.id, standing.document, versions, standing.examples, told
+            ),
+            lived.only_validated_versions_answer(
+                kept, task.id, rules, self.watch.seen, self.world.forgot_at
+            ),
+        ]
+
+    def _gone(self) -> Finding:
+        """Delete the task that has hosts, and see them go."""
+        self.world.call("DELETE", f"{TASKS}/{JOBS}")
+        until = time.monotonic() + _GOES_WITHIN
+        while time.monotonic() < until:
+            left = [one for one in self.jobs.hostings() if one.state != "gone"]
+            if not left:
+                break
+            for one in left:
+                self.jobs.look_soon(one)
+            self.world.invoke("sweep_hostings")
+        return lived.nothing_is_hosted(self.jobs.hosted(), self.jobs.hostings())
+
+    def _faults(self) -> dict[str, int]:
         """Return how often each thing happened that has to happen."""
         wanted = (
             "trainings hosted",
@@ -168,7 +294,7 @@ class LifeStorm:
             "trainings failed",
             "versions in shadow",
             "versions in canary",
-            "canaries that went back by themselves",
+            "canaries that go back by themselves",
             "versions that serve",
             "rollbacks amid traffic",
             "versions of jobs that serve",
@@ -178,111 +304,11 @@ class LifeStorm:
             **{name: self.life.struck[name] for name in wanted},
             **self.life.struck,
             "trainings that began by themselves": sum(one.cause == "examples" for one in begun),
-            "jobs interrupted": self.lab.entered("Interrupted"),
-            "jobs out of time": self.lab.entered("MaxRuntimeExceeded"),
-            "functions of trainings killed": self.mishaps.killed.total(),
-            "requests throttled": self.proxy.refused,
+            "jobs interrupted": self.jobs.entered("Interrupted"),
+            "jobs out of time": self.jobs.entered("MaxRuntimeExceeded"),
+            "functions killed": self.world.killed.total(),
+            "calls throttled": self.world.throttle.refused,
+            "requests repeated": self.life.repeated,
+            "stream records doubled": self.world.doubled["stream records"],
+            "messages doubled": self.world.doubled["messages"],
         }
-
-    def tell(self, console: Console) -> None:
-        """Print what came of trainings."""
-        told = {what: came for what, (_, came) in self.life.outcomes.items()}
-        console.print(
-            f"lives: {told}; killed {dict(self.mishaps.killed)}; {self.watch.count} looks, "
-            f"most set aside {self.watch.most}",
-            highlight=False,
-        )
-
-    def documents(self) -> Mapping[str, Mapping[str, Any]]:
-        """Return the present configurations by the ids of tasks."""
-        return {task.id: self.watch.standing(task).document for task in self.watch.tasks}
-
-    def _of_versions(self, kept: Kept, task: Watched) -> list[Finding]:
-        standing = self.watch.standing(task)
-        versions = {number: one.known for number, one in standing.versions.items()}
-        if not versions:
-            return []
-        status = insisting(lambda: self.client.apprentice.status(task.name))
-        told = {
-            "phase": status.phase,
-            "serving": status.serving,
-            "candidate": status.candidate,
-            "canary": status.canary,
-        }
-        rules = self._rules(standing.document, versions)
-        return [
-            held.evidence_is_rebuilt(kept, task.id, rules.__getitem__),
-            held.pairs_are_of_answers(kept, task.id),
-            lived.phase_follows_from_pairs(
-                kept, task.id, standing.document, versions, standing.examples, told
-            ),
-            lived.only_validated_versions_answer(kept, task.id, rules, self.watch.seen),
-        ]
-
-    @staticmethod
-    def _rules(
-        document: Mapping[str, Any], versions: Mapping[int, ModelVersion]
-    ) -> dict[int, Rules]:
-        places = attempts(versions.values())
-        return {number: rules_of(document, attempt=places[number]) for number in versions}
-
-    def _ends(self, kept: Kept) -> Callable[[Watched], Finding]:
-        def ends(task: Watched) -> Finding:
-            pk = trainings_of(task.id)
-            last: Stored = next(iter(lived.items_of(kept, pk, LAST)), {})
-            certified = lived.items_of(kept, pk, CERTIFICATE)
-            versions = {
-                number: one.known for number, one in self.watch.standing(task).versions.items()
-            }
-            return lived.each_training_ends_once(
-                self.watch.trainings(task),
-                LastTraining.model_validate(
-                    {name: last[name] for name in LastTraining.model_fields if name in last}
-                ),
-                versions,
-                [int(one["version"]) for one in certified],
-            )
-
-        return ends
-
-    def _gone(self) -> Finding:
-        """Delete the task that has hosts, and see them go."""
-        insisting(lambda: self.client.apprentice_tasks.delete(JOBS))
-        until = time.monotonic() + GOES_WITHIN * patience()
-        while self.lab.hosted() and time.monotonic() < until:
-            pass_time(self._tables, self.ids[JOBS], is_stuck=False)
-            for item in self._hosting_items():
-                self._tables.set("Apprentice", item, while_it_has="due_at", due_at="2000-01-01")
-            self._operator.invoke("SweepHostings")
-        return lived.nothing_is_hosted(self.lab.hosted(), self._hostings())
-
-    def _hosting_items(self) -> list[dict[str, Any]]:
-        found = self._tables.partition("Apprentice", f"{self.ids[JOBS]}#hosting")
-        return [one for one in found if one["state"] != "gone"]
-
-    def _hostings(self) -> Sequence[Hosting]:
-        found = self._tables.partition("Apprentice", f"{self.ids[JOBS]}#hosting")
-        return [
-            Hosting.model_validate(
-                {name: one[name] for name in Hosting.model_fields if name in one}
-            )
-            for one in found
-        ]
-
-    def _watched(self, name: str) -> Watched:
-        return next(one for one in self.watch.tasks if one.name == name)
-
-    def _put(self, name: str, **training: Any) -> None:
-        made = configuration(self._connection_id, self._model, USD, training=training)
-        self._keep(name, made)
-
-    def _put_jobs(self, alpha: int) -> None:
-        made = configuration(
-            self._connection_id, self._model, USD, training=job_training(alpha), local=LOCAL
-        )
-        made["budgets"] = {"daily": USD, "trainingMonthly": MONTHLY_USD}
-        self._keep(JOBS, made)
-
-    def _keep(self, name: str, made: dict[str, Any]) -> None:
-        put = self.client.apprentice_tasks.put
-        self.ids[name] = insisting(lambda: put(name, configuration=made)).id

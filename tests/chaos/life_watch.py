@@ -3,11 +3,9 @@
 import gzip
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
-
-import boto3
 
 from autotune_platform.apprentice.configuration.repository import TaskRepository
 from autotune_platform.apprentice.examples.sides import Digests, Side
@@ -17,14 +15,13 @@ from autotune_platform.apprentice.standing import Standing, Standings
 from autotune_platform.apprentice.training.models import Training
 from autotune_platform.apprentice.training.repository import TrainingRepository
 from autotune_platform.budgets.uses import partition, task_scope, training_of
+from autotune_platform.runtime import clients
 from autotune_platform.runtime.errors import NotFoundError
 from autotune_platform.storage.table import Table
-from local.endpoint import REGION
-from tests.chaos.beside import Beside
 from tests.chaos.invariants import Finding
-from tests.chaos.tables import Item, Tables
+from tests.chaos.tables import Item
 
-LOOKS_EVERY_SECONDS = 1.0
+BUCKET = "apprentice"
 _MONTH = len("2026-11")
 
 
@@ -57,19 +54,19 @@ class Seen:
 
 @dataclass
 class Watch:
-    """A thread that looks.
+    """Who looks.
 
     Attributes:
+        budget: returns the item of a scope of money.
         seen: how versions stood, by task and version.
         groups: of inputs, by task and side.
         ended: trainings that had ended, as they were first seen, by id.
         count: how often it looked.
     """
 
-    tables: Tables
-    endpoint: str
     organization_id: str
     tasks: Sequence[Watched]
+    budget: Callable[[str], Item]
     seen: dict[tuple[str, int], list[Seen]] = field(default_factory=dict)
     groups: dict[tuple[str, Side], set[str]] = field(default_factory=dict)
     ended: dict[str, Training] = field(default_factory=dict)
@@ -78,30 +75,17 @@ class Watch:
     _money: list[str] = field(default_factory=list)
     _moved: list[str] = field(default_factory=list)
     _read: set[str] = field(default_factory=set)
-    _beside: Beside = field(default_factory=Beside)
 
     def __post_init__(self) -> None:
         """Have what reads as the platform does."""
-        session = boto3.Session("test", "test", region_name=REGION)
-        self._s3 = session.client("s3", endpoint_url=self.endpoint)
-        dynamodb = session.client("dynamodb", endpoint_url=self.endpoint)
-        table = Table(self.tables.name("Apprentice"), dynamodb)
-        self._trainings = TrainingRepository(table)
-        self._standings = Standings(tasks=TaskRepository(table), evidence=EvidenceRepository(table))
-        buckets = self._s3.list_buckets()["Buckets"]
-        self.bucket = next(one["Name"] for one in buckets if "apprentice" in one["Name"].lower())
-
-    def start(self) -> None:
-        """Begin."""
-        self._beside.start(self._run)
-
-    def stop(self) -> None:
-        """End, after a last look."""
-        self._beside.stop()
+        table = Table("apprentice", clients.dynamodb())
+        self._s3, self._tasks = clients.s3(), TaskRepository(table)
+        self._trainings, self._evidence = TrainingRepository(table), EvidenceRepository(table)
 
     def standing(self, task: Watched) -> Standing:
         """Return where a task stands now."""
-        return self._standings.read(self.organization_id, task.name)
+        standings = Standings(tasks=self._tasks, evidence=self._evidence)
+        return standings.read(self.organization_id, task.name)
 
     def trainings(self, task: Watched) -> list[Training]:
         """Return all trainings of a task."""
@@ -110,7 +94,7 @@ class Watch:
     def scope(self, task: Watched) -> Item:
         """Return what is set aside and spent for trainings of a task."""
         scope = task_scope(self.organization_id, training_of(task.id))
-        return self.tables.item("Budgets", partition(scope), "limits")
+        return self.budget(partition(scope))
 
     def money_finding(self) -> Finding:
         """Return what was seen of money."""
@@ -119,11 +103,6 @@ class Watch:
     def ended_finding(self) -> Finding:
         """Return whether what had ended stayed so."""
         return Finding("a training that has ended stays as it is", len(self.ended), self._moved)
-
-    def _run(self) -> None:
-        while not self._beside.is_over(after=LOOKS_EVERY_SECONDS):
-            self.look()
-        self.look()
 
     def look(self) -> None:
         """Look at everything once."""
@@ -153,7 +132,7 @@ class Watch:
 
     def _look_at_data(self, task: Watched) -> None:
         """Read what was frozen: of trainings that made no version it is deleted soon."""
-        listed = self._s3.list_objects_v2(Bucket=self.bucket, Prefix=f"apprentice/{task.id}/data/")
+        listed = self._s3.list_objects_v2(Bucket=BUCKET, Prefix=f"apprentice/{task.id}/data/")
         for one in listed.get("Contents", []):
             key: str = one["Key"]
             if key not in self._read:
@@ -164,7 +143,7 @@ class Watch:
 
     def _rows(self, key: str) -> list[Any]:
         try:
-            body = self._s3.get_object(Bucket=self.bucket, Key=key)["Body"].read()
+            body = self._s3.get_object(Bucket=BUCKET, Key=key)["Body"].read()
         except self._s3.exceptions.NoSuchKey:
             return []  # deleted in the meantime
         return [json.loads(line) for line in gzip.decompress(body).splitlines()]

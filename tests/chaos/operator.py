@@ -45,7 +45,7 @@ class Operator:
             past = {"due_at": PAST, **dict.fromkeys(asleep, SLEPT)}
             with suppress(self._tables.gone):  # closed in the meantime
                 self._tables.set("Completions", item, while_it_has="open_shard", **past)
-        self.invoke("SweepBatches")
+        self._invoke("SweepBatches")
 
     def close_batches(self) -> int:
         """Let the sweeper look after everything that is open; return how many batches were."""
@@ -72,24 +72,23 @@ class Operator:
                     due_at=LONG_AGO,
                     due_position=position,
                 )
-        self.invoke("SweepDeliveries")
+        self._invoke("SweepDeliveries")
         return len(waiting)
 
     def sweep_ledger(self) -> None:
         """Let the sweeper look after calls and batches that are due."""
-        self.invoke("SweepLedger")
+        self._invoke("SweepLedger")
 
     def probe_graders(self) -> None:
         """Ask every grader for its health, as the rule has each shard asked."""
         for shard in range(HEALTH_SHARDS):
-            self.invoke("ProbeGraders", {"shard": shard})
+            self._invoke("ProbeGraders", {"shard": shard})
 
     def status_of(self, grader_id: str) -> str:
         """Return a grader's status in the registry."""
         return str(self._tables.item("Registry", grader_id, "record")["status"])
 
-    def invoke(self, name: str, event: Mapping[str, int] | None = None) -> None:
-        """Have a function do what it does by its schedule; a part of its name says which."""
+    def _invoke(self, name: str, event: Mapping[str, int] | None = None) -> None:
         for function in self._names:
             if name in function:
                 # It may be killed or throttled just then; the next one does what it left.

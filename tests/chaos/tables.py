@@ -35,17 +35,6 @@ class Tables:
         for page in self._dynamodb.get_paginator("scan").paginate(TableName=self.name(table)):
             yield from map(plain, page["Items"])
 
-    def partition(self, table: str, pk: str) -> Iterator[Item]:
-        """Yield the items of a partition."""
-        pages = self._dynamodb.get_paginator("query").paginate(
-            TableName=self.name(table),
-            KeyConditionExpression="pk = :pk",
-            ExpressionAttributeValues={":pk": {"S": pk}},
-            ConsistentRead=True,
-        )
-        for page in pages:
-            yield from map(plain, page["Items"])
-
     def item(self, table: str, pk: str, sk: str) -> Item:
         """Return one item, empty where there is none."""
         key = {"pk": {"S": pk}, "sk": {"S": sk}}
@@ -63,17 +52,6 @@ class Tables:
             ConditionExpression=f"attribute_exists({while_it_has})",
             ExpressionAttributeNames=names,
             ExpressionAttributeValues=values,
-        )
-
-    def set_within(self, table: str, item: Item, outer: str, inner: str, text: str) -> None:
-        """Set an attribute within a map of an item that has it; raises ``gone`` otherwise."""
-        self._dynamodb.update_item(
-            TableName=self.name(table),
-            Key={"pk": {"S": item["pk"]}, "sk": {"S": item["sk"]}},
-            UpdateExpression="SET #outer.#inner = :text",
-            ConditionExpression="attribute_exists(#outer.#inner)",
-            ExpressionAttributeNames={"#outer": outer, "#inner": inner},
-            ExpressionAttributeValues={":text": {"S": text}},
         )
 
     def name(self, table: str) -> str:

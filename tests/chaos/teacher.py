@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from tests.chaos.student import case_in, intent_of, permuted_intent_of
+from tests.chaos.student import case_in, intent_of
 from tests.providers.answers import Ask, Reply
 from tests.providers.server import FakeServer, serve
 from tests.providers.state import World
@@ -13,9 +13,6 @@ from tests.providers.state import World
 MODEL = "gpt-5-mini"
 PRICES = {MODEL: {"inputUsd": "0.25", "cachedInputUsd": "0.025", "outputUsd": "2"}}
 KEY = "sk-chaos-apprentice-0000000000000000000"
-
-POISON = "poisoned"
-"""Where this is asked, the labels are permuted: what an input says has no say in its intent."""
 
 TRAPS = (
     {"name": "chat_429", "probability": 0.08, "times": None, "params": {"retry_after": 1}},
@@ -79,8 +76,7 @@ class Teacher:
     def _answer(self, ask: Ask) -> Reply:
         case = case_in(ask.prompt)
         self.asked.append(case)
-        intent = permuted_intent_of(case) if POISON in ask.prompt else intent_of(case)
-        return Reply(f'{{"intent": "{intent}"}}', has_token=False)
+        return Reply(f'{{"intent": "{intent_of(case)}"}}', has_token=False)
 
 
 @contextmanager

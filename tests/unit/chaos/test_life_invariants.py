@@ -202,10 +202,13 @@ def test_a_phase_is_that_of_pairs() -> None:
 
 
 def test_who_answers_had_graduated() -> None:
-    def found(*runs: dict[str, Any], scores: list[float] = GOOD, seen: Any = ()) -> list[str]:
+    def found(
+        *runs: dict[str, Any], scores: list[float] = GOOD, seen: Any = (), forgot_at: float = 0
+    ) -> list[str]:
         known = {("apt_1", 1): list(seen)}
         check = lived.only_validated_versions_answer
-        return list(check(kept(scores, *runs), "apt_1", RULES, known).violations)
+        forgot = [0.0, AT + forgot_at]
+        return list(check(kept(scores, *runs), "apt_1", RULES, known, forgot).violations)
 
     serving = [Seen(AT, Stage.SHADOW, None), Seen(AT + 13, Stage.SERVES, 13)]
     assert not found(run(after=60), seen=serving)
@@ -216,10 +219,10 @@ def test_who_answers_had_graduated() -> None:
     in_canary = [Seen(AT, Stage.SHADOW, None), Seen(AT + 13, Stage.CANARY, None)]
     assert not found(run(after=200, in_canary=True), seen=in_canary)
     assert found(run(after=200), seen=in_canary)
-    # One that fell back is known to have been better for half a minute, and for no longer.
+    # Of one that fell back a process may know how it stood before, until that is forgotten.
     fell = [*in_canary, Seen(AT + 100, Stage.SHADOW, None)]
     assert not found(run(after=120, in_canary=True), seen=fell)
-    assert found(run(after=300, in_canary=True), seen=fell)
+    assert found(run(after=120, in_canary=True), seen=fell, forgot_at=110)
 
 
 def hosting(name: str, state: str = "ready") -> Hosting:
@@ -264,23 +267,13 @@ def test_faults_come_to_their_ends() -> None:
     assert check({"never ended": ({"hosted"}, "running")}).violations
 
 
-class Tables:
-    def __init__(self, committed: int) -> None:
-        self._item = {"committed#2026-11": committed, "committed#2026-11-27": 99}
-
-    def name(self, table: str) -> str:
-        return table
-
-    def item(self, *_: str) -> dict[str, Any]:
-        return dict(self._item)
-
-
 def test_money_of_months_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Watch, "__post_init__", lambda _: None)
 
     def looked(committed: int) -> Watch:
         task = Watched("t", "apt_1", training_usd=10)
-        watch = Watch(Tables(committed), "", "org_1", [task])  # type: ignore[arg-type]
+        item = {"committed#2026-11": committed, "committed#2026-11-27": 99}
+        watch = Watch("org_1", [task], lambda _: item)
         watch.look_at_money(task)
         return watch
 
@@ -291,7 +284,7 @@ def test_money_of_months_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_had_ended_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Watch, "__post_init__", lambda _: None)
-    watch = Watch(Tables(0), "", "org_1", [])  # type: ignore[arg-type]
+    watch = Watch("org_1", [], lambda _: {})
     task, now = Watched("t", "apt_1"), [training(1)]
     monkeypatch.setattr(watch, "trainings", lambda _: now)
     watch.look_at_trainings(task)
