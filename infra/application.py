@@ -27,8 +27,8 @@ def build_app(*, context: Mapping[str, Any] | None = None, outdir: Path | None =
             ``slow-functions`` how many write exports, ``model-functions`` how many work on batches
             of requests to language models, ``chat-functions`` how many wait for chat completions,
             ``waiting-runs`` how many runs of the apprentice may wait at once, and
-            ``serverless-image`` and ``adapter-image`` what SageMaker hosts in. Those that begin
-            with ``oidc-`` are of OpenID Connect (``infra.oidc``).
+            ``adapter-image`` what SageMaker hosts in. Those that begin with ``oidc-`` are of OpenID
+            Connect (``infra.oidc``).
         outdir: Folder of the cloud assembly; the CDK's own choice if None.
 
     Raises:

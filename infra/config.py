@@ -47,10 +47,8 @@ IMAGES = {
     "training-image": (
         "huggingface-pytorch-training:2.5.1-transformers4.49.0-gpu-py311-cu124-ubuntu22.04"
     ),
-    "serverless-image": (
-        "huggingface-pytorch-inference:2.6.0-transformers4.49.0-cpu-py312-ubuntu22.04"
-    ),
-    "adapter-image": "djl-inference:0.33.0-lmi15.0.0-cu128",
+    # LMI 20 with vLLM 0.15.1. ADR 0098 says what of other ones: below 17 none serves adapters so.
+    "adapter-image": "djl-inference:0.36.0-lmi20.0.0-cu128",
 }
 
 
@@ -145,7 +143,7 @@ class DeploymentConfig:
     training_prices: Mapping[str, str] = field(default_factory=dict)
 
     def image(self, name: str) -> str:
-        """URI of a container of SageMaker, such as ``serverless-image``."""
+        """URI of a container of SageMaker, such as ``adapter-image``."""
         account = f"{IMAGES_ACCOUNT}.dkr.ecr.{self.region}.amazonaws.com"
         return self.images.get(name, f"{account}/{IMAGES[name]}")
 

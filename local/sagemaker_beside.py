@@ -214,7 +214,7 @@ def _needed_beside(
     if operation.startswith("Create") and asked.get("Tags"):
         yield f"{SERVICE}:AddTags", first, {}
     for role in (asked[name] for name in _ROLES if name in asked):
-        yield "iam:PassRole", str(role), {"iam:PassedToService": [PRINCIPAL]}
+        yield "iam:PassRole", str(role), {"iam:PassedToService": PRINCIPAL}
 
 
 def _operation(headers: Mapping[str, str]) -> str:

@@ -2,6 +2,7 @@
 
 import { html } from "../preact.js";
 import { Configuration } from "./apprentice/configuration.js";
+import { Examples } from "./apprentice/examples.js";
 import { Pairs } from "./apprentice/pairs.js";
 import { Runs } from "./apprentice/runs.js";
 import { Served } from "./apprentice/served.js";
@@ -9,7 +10,7 @@ import { Task } from "./apprentice/task.js";
 import { Tasks } from "./apprentice/tasks.js";
 import { Trainings } from "./apprentice/trainings.js";
 
-const VIEWS = { configuration: Configuration, pairs: Pairs, runs: Runs, trainings: Trainings, versions: Served };
+const VIEWS = { configuration: Configuration, examples: Examples, pairs: Pairs, runs: Runs, trainings: Trainings, versions: Served };
 
 export const title = "Apprentice";
 

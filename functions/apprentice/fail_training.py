@@ -18,7 +18,7 @@ def parts() -> TrainingParts:
 def lambda_handler(event: dict[str, Any], context: Any) -> None:  # noqa: ARG001 - Lambda's signature
     """End the training as ``failed``, unless it has ended or was redriven; its job is stopped.
 
-    What is set aside for that stays so: nobody looks at what it cost.
+    What that cost is paid for by the sweep of trainings.
     """
     under = Under.of(event)
     job = parts().training_progress.job_of(under)

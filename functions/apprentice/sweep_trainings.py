@@ -1,4 +1,7 @@
-"""Redrives trainings whose execution was lost, and begins those that are due; runs every minute."""
+"""Redrives trainings whose execution was lost, begins those that are due, and ends jobs of none.
+
+It runs every minute.
+"""
 
 from functools import cache
 from typing import Any
@@ -16,15 +19,18 @@ def parts() -> TrainingSweepParts:
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001 - Lambda's signature
-    """Sweep; return how many trainings were overdue, and how many began."""
+    """Sweep; return how many trainings were overdue, how many began, and how many jobs were due."""
 
     def has_time() -> bool:
         return bool(context.get_remaining_time_in_millis() > _LAST_SECONDS * 1_000)
 
-    overdue = 0
+    overdue = jobs = 0
     try:
         overdue = parts().training_sweeping.sweep(has_time=has_time)
     finally:
         # Whatever failed of those, others are due.
-        began = parts().training_starting.sweep(has_time=has_time)
-    return {"overdue": overdue, "began": began}
+        try:
+            jobs = parts().job_watching.sweep(has_time=has_time)
+        finally:
+            began = parts().training_starting.sweep(has_time=has_time)
+    return {"overdue": overdue, "began": began, "jobs": jobs}

@@ -33,7 +33,7 @@ app = Api(parts)
 def start_apprentice_training(task_name: str) -> ApprenticeTrainingResponse:
     """Begin a training from the examples that there are; a task has one at a time."""
     training = parts().trainings.start(app.caller, task_name)
-    app.made(apprentice_training_id=training.id)
+    app.made(apprentice_task_id=training.task_id, apprentice_training_id=training.id)
     return ApprenticeTrainingResponse(training=training_on_wire(training))
 
 
@@ -61,6 +61,7 @@ def cancel_apprentice_training(
 ) -> ApprenticeTrainingResponse:
     """Have a training ended; where a job trains, that is stopped first."""
     found = parts().trainings.cancel(app.caller, task_name, number)
+    app.made(apprentice_task_id=found.task_id, apprentice_training_id=found.id)
     return ApprenticeTrainingResponse(training=training_on_wire(found))
 
 

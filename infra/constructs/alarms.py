@@ -1,6 +1,6 @@
 """Alarms that call a person: what failed, what waits, what is refused, what is behind."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from aws_cdk import ArnFormat, Aws, Duration, Stack
 from aws_cdk import aws_apigatewayv2 as apigateway
@@ -38,10 +38,16 @@ LONGEST_SUBMISSION = Duration.seconds(5)
 LONGEST_LAG = Duration.minutes(15)
 
 
-def own_metric(name: str, *, statistic: str) -> cloudwatch.Metric:
+def own_metric(
+    name: str, *, statistic: str, period: Duration = PERIOD, label: str | None = None
+) -> cloudwatch.Metric:
     """Return a metric that is made of what logs say."""
     return cloudwatch.Metric(
-        namespace=METRICS_NAMESPACE, metric_name=name, period=PERIOD, statistic=statistic
+        namespace=METRICS_NAMESPACE,
+        metric_name=name,
+        period=period,
+        statistic=statistic,
+        label=label,
     )
 
 
@@ -243,6 +249,7 @@ class Alarms(Construct):
         value: str = "1",
         statistic: str = "Sum",
         also: Sequence[ServiceFunction] = (),
+        where: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         """Makes a metric of what lines of a function's log say, and alarms on it.
 
@@ -255,19 +262,40 @@ class Alarms(Construct):
             threshold: The alarm is raised from here on.
             value: What each line adds: a number, or a field as ``$.field``.
             statistic: How values become one in five minutes.
+            where: Fields that lines have to have, with the values that count.
         """
+        self.measure_log(function, name=name, message=message, value=value, also=also, where=where)
+        metric = own_metric(name, statistic=statistic)
+        self._alarm(name, metric=metric, description=description, threshold=threshold)
+
+    def measure_log(
+        self,
+        function: ServiceFunction,
+        *,
+        name: str,
+        message: str,
+        value: str = "1",
+        also: Sequence[ServiceFunction] = (),
+        where: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
+        """Makes a metric of what lines of a function's log say; see ``watch_log``."""
+        said = logs.FilterPattern.string_value("$.message", "=", message)
+        fields = [
+            logs.FilterPattern.any(
+                *(logs.FilterPattern.string_value(field, "=", one) for one in values)
+            )
+            for field, values in (where or {}).items()
+        ]
         for number, one in enumerate([function, *also]):
             logs.MetricFilter(
                 self,
                 f"{name}Filter{number or ''}",
                 log_group=one.log_group,
-                filter_pattern=logs.FilterPattern.string_value("$.message", "=", message),
+                filter_pattern=logs.FilterPattern.all(said, *fields) if fields else said,
                 metric_namespace=METRICS_NAMESPACE,
                 metric_name=name,
                 metric_value=value,
             )
-        metric = own_metric(name, statistic=statistic)
-        self._alarm(name, metric=metric, description=description, threshold=threshold)
 
     def watch_refused(self, access_log: logs.ILogGroup, *, route: str, name: str) -> None:
         """Alarms while the API's throttle refuses requests of a route for a quarter of an hour.

@@ -37,6 +37,7 @@ class ApprenticeStack(DomainStack):
         answering: What takes inputs, and has them answered.
         runs: Runs that are to be worked on.
         students: Linear students, and what asks them.
+        train_student: The workflow of a training.
     """
 
     def __init__(
@@ -57,7 +58,9 @@ class ApprenticeStack(DomainStack):
         self.runs = self.answering.queue
         ApprenticeFolding(self, runs=self.runs)
         ApprenticeHosting(self)
-        ApprenticeTraining(self, http=http, ledger=ledger, students=self.students)
+        self.train_student = ApprenticeTraining(
+            self, http=http, ledger=ledger, students=self.students
+        ).state_machine
 
     def _add_tasks(self, http: HttpStack) -> None:
         tasks = self.create_api(

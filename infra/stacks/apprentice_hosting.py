@@ -21,6 +21,7 @@ TASKS = "apt_*"
 HOSTINGS = "apt_*#hosting"
 SWEEP_TIMEOUT = Duration.seconds(60)
 STUCK_MESSAGE = "a hosting is stuck"
+COUNTED_MESSAGE = "an instance was counted"
 SAGEMAKER = "sagemaker.amazonaws.com"
 HOST_LOGS = "/aws/sagemaker/*"
 ENDPOINTS, COMPONENTS = "endpoint", "inference-component"
@@ -139,7 +140,6 @@ class ApprenticeHosting(Construct):
                 "APPRENTICE_TABLE": table.table.table_name,
                 "HOSTING_PREFIX": self._prefix,
                 "HOSTING_ROLE_ARN": self._role.role_arn,
-                "SERVERLESS_IMAGE": config.image("serverless-image"),
                 "ADAPTER_IMAGE": config.image("adapter-image"),
                 # SageMaker asks the same for an instance that hosts as for one that trains.
                 "TRAINING_PRICES": json.dumps(config.training_prices, sort_keys=True),
@@ -181,6 +181,8 @@ class ApprenticeHosting(Construct):
             message=STUCK_MESSAGE,  # as ``apprentice.hosting.advancing`` words it
             description="SageMaker does not get on with what hosts a version, for half an hour",
         )
+        for name, value in (("HostingSeconds", "$.seconds"), ("HostingNanoUsd", "$.nano_usd")):
+            self._stack.alarms.measure_log(sweep, name=name, message=COUNTED_MESSAGE, value=value)
 
 
 def _acknowledge(scope: Construct, prefix: str, *kinds: str) -> None:

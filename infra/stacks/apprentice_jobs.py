@@ -66,8 +66,8 @@ class ApprenticeJobs(Construct):
 
     def grant_create(self, function: ServiceFunction) -> None:
         """Lets a function create jobs, and look after them."""
-        self._grant_jobs(function, "CreateTrainingJob", "DescribeTrainingJob", "AddTags")
-        self.grant_stop(function)
+        self._grant_jobs(function, "CreateTrainingJob", "AddTags")
+        self.grant_look(function)
         iam.Grant.add_to_principal(
             grantee=function.function,
             actions=["iam:PassRole"],
@@ -76,6 +76,11 @@ class ApprenticeJobs(Construct):
         )
         self._files.grant_read(function.function, names=BASES)
         self._files.grant_write(function.function, names=JOBS)
+
+    def grant_look(self, function: ServiceFunction) -> None:
+        """Lets a function see what became of jobs, and stop them."""
+        self._grant_jobs(function, "DescribeTrainingJob")
+        self.grant_stop(function)
 
     def grant_stop(self, function: ServiceFunction) -> None:
         """Lets a function stop jobs."""

@@ -35,7 +35,11 @@ STATE_MACHINE_DEFINITION = REPOSITORY_ROOT / "statemachines" / "train_student.as
 
 
 class ApprenticeTraining(Construct):
-    """What trains students, judges them, and makes versions of those that pass."""
+    """What trains students, judges them, and makes versions of those that pass.
+
+    Attributes:
+        state_machine: Does the steps of a training.
+    """
 
     def __init__(
         self,
@@ -88,7 +92,8 @@ class ApprenticeTraining(Construct):
                 "FailTrainingFunctionArn": fail,
             },
         )
-        stack.alarms.watch_runs(self._workflow.state_machine, name="TrainStudent")
+        self.state_machine = self._workflow.state_machine
+        stack.alarms.watch_runs(self.state_machine, name="TrainStudent")
         self._starting = {"TRAIN_STUDENT_ARN": self._workflow.state_machine.state_machine_arn}
         self._add_sweep()
         self._add_routes(http)
@@ -226,15 +231,27 @@ class ApprenticeTraining(Construct):
             module="sweep_trainings",
             description="Begins trainings of the apprentice that are due, and redrives lost ones",
             timeout=SHORT_TIMEOUT,
-            environment={**self._table, **self._starting},
+            environment={
+                **self._table,
+                **self._starting,
+                "APPRENTICE_BUCKET": self._data.apprentice_files.bucket.bucket_name,
+                **self._jobs.prices_environment,
+                "BUDGETS_TABLE": self._data.budgets.table.table_name,
+            },
         )
         table, function = self._data.apprentice, sweep.function
+        # What cannot be paid for does not begin; word of its budget is an event beside it.
+        self._data.budgets.grant_read(function, "GetItem", keys=TASKS_MONEY)
+        self._data.budgets.grant_write(function, "UpdateItem", keys=TASKS_MONEY)
+        table.grant_write(function, "UpdateItem", keys=TASKS_MONEY)
         table.grant_query_index(function, index_name=DUE_RUNS_INDEX)
         table.grant_read(function, "ConditionCheckItem", "GetItem", keys=LISTS)
         table.grant_read(function, "GetItem", "Query", keys=TASKS)
         table.grant_write(function, "UpdateItem", keys=TASKS)
         self._workflow.state_machine.grant_start_execution(function)
-        self._jobs.grant_stop(sweep)
+        self._jobs.grant_look(sweep)
+        # A job that is left over is paid for, and what it wrote is deleted.
+        self._data.apprentice_files.grant_delete(function)
         self._stack.run_every(Duration.minutes(1), sweep)
 
     def _add_routes(self, http: HttpStack) -> None:

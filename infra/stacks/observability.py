@@ -11,6 +11,7 @@ from constructs import Construct
 
 from infra.config import ACCOUNT_FUNCTIONS, UNRESERVED
 from infra.constructs.alarms import PERIOD, REFUSED, account_metric, own_metric, throttle_metric
+from infra.stacks.apprentice_graphs import awake_instances, spend, trainings, watch_trainings
 from infra.stacks.completions import CompletionsStack
 from infra.stacks.domain_stack import DomainStack, Shared
 from infra.stacks.http import HttpStack
@@ -42,6 +43,7 @@ class ObservabilityStack(DomainStack):
         scoring: ScoringStack,
         webhooks: WebhooksStack,
         ledger: LedgerStack,
+        train_student: stepfunctions.IStateMachine,
     ) -> None:
         super().__init__(
             scope, domain="observability", shared=shared, holds="alarms on the whole, a dashboard"
@@ -93,6 +95,7 @@ class ObservabilityStack(DomainStack):
         self.alarms.watch_refused(
             http.api.access_log, route="*/api/v1/callbacks/*", name="CallbacksRefused"
         )
+        watch_trainings(self.alarms, webhooks.publish)
         queues = {name: queue.queue for name, queue in completions.queues.items()}
         queues["Webhooks"] = webhooks.queue.queue
         api = http.api.api
@@ -142,6 +145,14 @@ class ObservabilityStack(DomainStack):
                 ),
                 _Graph(title="DynamoDB: what it read and wrote", lines=_consumed(tables)),
                 _Graph(title="DynamoDB: what it refused", lines=_refused(tables)),
+            ],
+            [
+                _Graph(
+                    title="Trainings of small models, and hosts that are stuck",
+                    lines=trainings(train_student),
+                ),
+                _Graph(title="Instances that host small models", lines=awake_instances()),
+                _Graph(title="What training and hosting cost", lines=spend()),
             ],
         ]
         self._draw(rows)

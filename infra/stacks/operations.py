@@ -101,6 +101,8 @@ class OperationsStack(DomainStack):
             table.grant_empty(function.function)
         data.registry.grant_read(function.function, "GetItem", keys="org_*")
         data.registry.grant_write(function.function, "UpdateItem", keys="org_*")
+        # What hosts its versions at SageMaker is marked, and taken down by another.
+        data.apprentice.grant_write(function.function, "UpdateItem", keys="apt_*#hosting")
         data.completions.grant_read(function.function, "BatchGetItem", "GetItem")
         data.completions.grant_write(function.function, "PutItem", "UpdateItem")
         data.completions.grant_query_index(function.function, index_name=OPEN_BATCHES_INDEX)

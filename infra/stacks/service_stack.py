@@ -120,6 +120,7 @@ class ServiceStack(Stack):
             scoring=scoring,
             webhooks=webhooks,
             ledger=ledger,
+            train_student=apprentice.train_student,
         )
 
         by_operators = "Operators invoke it: docs/guides/operators.md"

@@ -26,6 +26,7 @@ class WebhooksStack(DomainStack):
     Attributes:
         queue: Webhooks that have something to deliver.
         publisher_environment: Names of what a publisher uses.
+        publish: Follows events that were stored, and writes those of note into the audit log.
     """
 
     def __init__(self, scope: Construct, *, shared: Shared, http: HttpStack) -> None:
@@ -73,23 +74,23 @@ class WebhooksStack(DomainStack):
 
     def _add_publishing(self) -> None:
         """Publish the events that a transaction stored beside what happened."""
-        publish = self.create(
+        self.publish = self.create(
             "PublishEvents",
             module="publish_events",
             description="Publishes what happened, as it was stored beside its cause",
             timeout=PUBLISH_TIMEOUT,
             environment={**self.publisher_environment, **self.audit_environment},
         )
-        self.grant_publish(publish)
-        # Budgets that are short, and small models that serve or no longer may, are audited.
+        self.grant_publish(self.publish)
+        # Budgets that are short, and small models that are trained or may serve, are audited.
         self.shared.data.audit.grant_write(
-            publish.function, "PutItem", keys=AUDIT_OF_ANY_ORGANIZATION
+            self.publish.function, "PutItem", keys=AUDIT_OF_ANY_ORGANIZATION
         )
         outbox = StreamConsumer(
             self,
             "Outbox",
             table=self.shared.data.registry,
-            consumer=publish,
+            consumer=self.publish,
             inserted=["event#"],
         )
         self.alarms.watch_stream(outbox, name="Outbox")
@@ -98,7 +99,7 @@ class WebhooksStack(DomainStack):
             self,
             "LedgerOutbox",
             table=self.shared.data.ledger,
-            consumer=publish,
+            consumer=self.publish,
             inserted=["event#"],
         )
         self.alarms.watch_stream_failures(ledger, name="LedgerOutbox")
@@ -106,7 +107,7 @@ class WebhooksStack(DomainStack):
             self,
             "DecksOutbox",
             table=self.shared.data.decks,
-            consumer=publish,
+            consumer=self.publish,
             inserted=["event#"],
         )
         self.alarms.watch_stream_failures(decks, name="DecksOutbox")
@@ -114,7 +115,7 @@ class WebhooksStack(DomainStack):
             self,
             "ApprenticeOutbox",
             table=self.shared.data.apprentice,
-            consumer=publish,
+            consumer=self.publish,
             inserted=["event#"],
         )
         self.alarms.watch_stream_failures(apprentice, name="ApprenticeOutbox")

@@ -3,6 +3,7 @@
 import logging
 import shutil
 import threading
+import uuid
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -34,6 +35,8 @@ _LISTING = Listing(
     name="InferenceComponentName",
     status="InferenceComponentStatus",
 )
+_IDENTIFIER = "X-Amzn-SageMaker-Adapter-Identifier"
+_ALIAS = "X-Amzn-SageMaker-Adapter-Alias"
 _IN_PROGRESS = frozenset({"Creating", "Updating", "Deleting"})
 _MISSING = ("DataCacheConfig", "SchedulingConfig", "InstanceType")
 _MOST_AT_ONCE = 64
@@ -102,6 +105,7 @@ class Components:
             "_role": endpoint["_config"].get("ExecutionRoleArn"),
             "_specification": specification,
             "_copies": asked.get("RuntimeConfig", {}).get("CopyCount", 0),
+            "_identifier": uuid.uuid4().hex,
         }
         if "RuntimeConfig" in asked:
             record["RuntimeConfig"] = {"DesiredCopyCount": record["_copies"], "CurrentCopyCount": 0}
@@ -174,6 +178,12 @@ class Components:
         record = self._records.get(COMPONENT, name)
         with self._lock:
             return None if record is None else self._hosts.get(_base_of(record) or name)
+
+    def adapter_headers(self, name: str) -> dict[str, str]:
+        """Return by what a host knows an adapter: the identifier, which is SageMaker's own."""
+        record = self.record(name)
+        known = {_IDENTIFIER: record["_identifier"], _ALIAS: name}
+        return {} if _base_of(record) is None else known
 
     def close(self) -> None:
         """End all copies; the components are those of before when the server is started again."""
@@ -322,7 +332,7 @@ class Components:
         artifact = Container(artifact=specification["Container"]["ArtifactUrl"])
         objects = self._objects.acting_as(record["_role"])
         download_artifact(objects, artifact, folder, scratch=folder)
-        hosts.add_adapter(name, folder)
+        hosts.add_adapter(record["_identifier"], folder)
 
     def _adapter_folder(self, name: str) -> Path:
         return self._settings.scratch / "adapters" / name
@@ -331,7 +341,7 @@ class Components:
         record = self._records.get(COMPONENT, name)
         if record is not None and _base_of(record) is not None:
             if hosts := self.hosts(name):
-                hosts.remove_adapter(name)
+                hosts.remove_adapter(record["_identifier"])
             shutil.rmtree(self._adapter_folder(name), ignore_errors=True)
         with self._lock:
             own = self._hosts.pop(name, None)

@@ -25,7 +25,6 @@ _NOT_READY = (
     " in-progress (if configured) or try to increase the capacity by invoking"
     " UpdateInferenceComponentRuntimeConfig API."
 )
-_ADAPTER = "X-Amzn-SageMaker-Adapter-Identifier"
 
 logger = logging.getLogger(__name__)
 
@@ -76,7 +75,7 @@ class Invocations:
         component = asked.get("InferenceComponentName")
         if component is not None:
             name, hosts = self._variant_of(endpoint, component)
-            return self._ask(name, hosts, asked, {_ADAPTER: component})
+            return self._ask(name, hosts, asked, self._components.adapter_headers(component))
         name, variant = _chosen(serving, asked.get("TargetVariant"))
         if variant.hosts is None:
             raise _validation(

@@ -1,5 +1,6 @@
 """Trainings and the life of a version in the console: each figure is the API's."""
 
+import json
 from datetime import UTC, datetime
 
 import pytest
@@ -127,6 +128,79 @@ def test_a_version_in_its_canary_shows_how_far_it_has_come(console, trained):
         f"step 1 of 3: {canary['pairs']} of {canary['pairsNeeded']} answers were checked"
     )
     expect(life.locator(".timeline-title").last).to_have_text("It answers more")
+
+
+def test_an_operator_promotes_a_version_and_takes_it_out(console, trained):
+    platform = console.served.platform
+    operator = platform.new_key("training_operator")
+    now = datetime.now(UTC)
+    trained.store(trained.answered(1.0, created_at=now) for _ in range(200))
+    trained.follow()
+    page = console.open(f"#/apprentice/{NAME}/versions/1", api_key=operator)
+    page.get_by_role("button", name="Promote", exact=True).click()
+    dialog = page.get_by_role("dialog", name="Promote version 1?", exact=True)
+    dialog.get_by_role("button", name="Promote", exact=True).click()
+    expect(page.get_by_role("button", name="Go back", exact=True)).to_be_visible()
+    version = get(console, f"{TASK}/versions/1")["version"]
+    assert version["promotedBy"] == platform.me(operator)["id"]
+    # There is none before it, and the API says so.
+    page.get_by_role("button", name="Go back", exact=True).click()
+    back = page.get_by_role("dialog", name="Go back from version 1?", exact=True)
+    back.get_by_role("button", name="Go back", exact=True).click()
+    expect(back.get_by_role("alert")).to_be_visible()
+    back.get_by_role("button", name="Cancel", exact=True).click()
+    page.get_by_role("button", name="Retire", exact=True).click()
+    out = page.get_by_role("dialog", name="Retire version 1?", exact=True)
+    out.get_by_role("button", name="Retire", exact=True).click()
+    life = page.get_by_role("list", name="Its life", exact=True)
+    expect(life.locator(".timeline-title").last).to_have_text("It was retired")
+    expect(page.get_by_role("button", name="Retire", exact=True)).to_have_count(0)
+
+
+def test_a_training_that_runs_is_canceled(console, trained):
+    page = console.open(f"#/apprentice/{NAME}/trainings/{RUNNING}")
+    page.get_by_role("button", name="Cancel training", exact=True).click()
+    dialog = page.get_by_role("dialog", name=f"Cancel training {RUNNING}?", exact=True)
+    dialog.get_by_role("button", name="Cancel training", exact=True).click()
+    expect(page.get_by_text("it was canceled", exact=True)).to_be_visible()
+    assert get(console, f"{TASK}/trainings/{RUNNING}")["training"]["error"] == "canceled"
+    expect(page.get_by_role("button", name="Cancel training", exact=True)).to_have_count(0)
+
+
+def test_examples_are_counted_listed_and_deleted(console, connection):
+    platform = console.served.platform
+    Apprentice(platform, connection, NAME)
+    lines = [
+        {"input": {"text": f"card {number} is lost"}, "output": {"intent": "lost_card"}}
+        for number in range(3)
+    ]
+    body = "\n".join(map(json.dumps, lines)).encode()
+    assert platform.call("POST", f"/api/v1/{TASK}/examples", raw=body).status == 201
+    page = console.open(f"#/apprentice/{NAME}/examples")
+    box = page.get_by_role("region", name="Examples", exact=True)
+    expect(box.locator("tbody tr")).to_have_count(3)
+    counts = get(console, f"{TASK}/examples/counts")["counts"]
+    shown = dict(
+        zip(
+            page.locator(".stat dt").all_inner_texts(),
+            page.locator(".stat dd:not(.hint)").all_inner_texts(),
+            strict=True,
+        )
+    )
+    sides = counts["sides"]
+    assert shown == {
+        "Examples": "3",
+        "Learned from": str(sides["train"]),
+        "Held out": str(sides["holdout"]),
+        "Neither": str(sides["neither"]),
+    }
+    first = box.locator("tbody tr").first
+    expect(first).to_contain_text('{"intent":"lost_card"}')
+    first.get_by_role("button", name="Delete", exact=True).click()
+    dialog = page.get_by_role("dialog", name="Delete this example?", exact=True)
+    dialog.get_by_role("button", name="Delete", exact=True).click()
+    expect(box.locator("tbody tr")).to_have_count(2)
+    assert get(console, f"{TASK}/examples/counts")["counts"]["examples"] == 2
 
 
 def test_an_operator_trains_now(console, connection):

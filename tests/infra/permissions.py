@@ -328,7 +328,11 @@ EXPECTED = {
     | table("Apprentice/index/dueRuns", "Query")
     | table("Apprentice", "ConditionCheckItem", "GetItem", keys="org_*#tasks")
     | table("Apprentice", "GetItem", "Query", "UpdateItem", keys="apt_*")
-    | at_sagemaker("training-job", "StopTrainingJob")
+    | table("Apprentice", "UpdateItem", keys="money#org_*#apt_*")
+    | table("Budgets", "GetItem", "UpdateItem", keys="money#org_*#apt_*")
+    | found_in("ApprenticeFiles")
+    | bucket("ApprenticeFiles", "DeleteObject", names="apt_*")
+    | at_sagemaker("training-job", "DescribeTrainingJob", "StopTrainingJob")
     | start("TrainStudent"),
     "FollowRuns": COUNTS_RUNS | follow("Apprentice", failures="RunStreamFailures"),
     "SweepHostings": ENCRYPT
@@ -594,6 +598,7 @@ EXPECTED = {
     | table("Budgets", "BatchWriteItem", "Query", "Scan")
     | table("Decks", "BatchWriteItem", "Query", "Scan")
     | table("Apprentice", "BatchWriteItem", "Query", "Scan")
+    | table("Apprentice", "UpdateItem", keys="apt_*#hosting")
     | found_in("Content")
     | bucket("Content", "DeleteObject")
     | bucket("LedgerTexts", "DeleteObject")

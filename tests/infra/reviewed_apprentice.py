@@ -393,9 +393,21 @@ OF_APPRENTICE = (
         dynamodb:GetItem Apprentice apt_*
         dynamodb:Query Apprentice apt_*
         dynamodb:UpdateItem Apprentice apt_*
+        dynamodb:GetItem Budgets money#org_*#apt_*
+        dynamodb:UpdateItem Apprentice money#org_*#apt_*
+        dynamodb:UpdateItem Budgets money#org_*#apt_*
         states:StartExecution TrainStudent
         """,
         "A training begins by itself (tests/component/apprentice/test_training_starts.py).",
+    ),
+    *rare(
+        "SweepTrainings",
+        """
+        s3:DeleteObject ApprenticeFiles/apprentice/apt_*
+        s3:ListBucket ApprenticeFiles
+        sagemaker:DescribeTrainingJob training-job/*
+        """,
+        "Jobs that nobody looks after end (tests/component/apprentice/test_left_jobs.py).",
     ),
     *rare(
         "SweepRuns",

@@ -133,6 +133,7 @@ _OF_TIMING_AND_FAILURES = (
         dynamodb:BatchWriteItem Deliveries
         dynamodb:Query Deliveries
         dynamodb:Scan Deliveries
+        dynamodb:UpdateItem Apprentice apt_*#hosting
         s3:DeleteObject Content/content/*
         s3:ListBucket Exports
         s3:DeleteObject Exports/exports/*

@@ -2,10 +2,14 @@ import json
 import re
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
-from autotune_platform.apprentice.hosting.advancing import STUCK_MESSAGE
+from autotune.protocol.apprentice_events import ApprenticeTrainingChanged
+from autotune.protocol.apprentice_trainings import ApprenticeTrainingError
+from autotune_platform.apprentice.hosting.advancing import COUNTED_MESSAGE, STUCK_MESSAGE
+from autotune_platform.audit.events import AUDITED_MESSAGE
 from autotune_platform.graders.probing import GONE
 from autotune_platform.ledger.comparing import ABOVE_BOUND, DIFFERS
 from autotune_platform.ledger.prices import UNPRICED
@@ -46,6 +50,7 @@ def test_dead_letters_and_failed_runs_call_a_person(aws):
         "PlatformErrorPercent",
         *["ReadThrottleEvents"] * 8,
         "Throttles",
+        "TrainingsNeedOperator",
         "UnreservedConcurrentExecutions",
         *["WriteThrottleEvents"] * 8,
     ]
@@ -84,7 +89,7 @@ def test_every_alarm_reaches_its_topic(aws):
         for name, each in resources.items()
         if each["Type"] == "AWS::CloudWatch::Alarm"
     }
-    assert len(alarms) == 97
+    assert len(alarms) == 98
     for name, alarm in alarms.items():
         assert alarm.get("ActionsEnabled", True), name
         (action,) = alarm["AlarmActions"]
@@ -208,6 +213,8 @@ def test_every_api_function_has_its_unwritten_audit_entries_counted(aws):
     ("name", "message", "value"),
     [
         ("GradersDown", GONE, "1"),
+        ("HostingNanoUsd", COUNTED_MESSAGE, "$.nano_usd"),
+        ("HostingSeconds", COUNTED_MESSAGE, "$.seconds"),
         ("HostingsStuck", STUCK_MESSAGE, "1"),
         ("LlmBatchesUnresolved", WAITS_FOR_OPERATOR, "1"),
         ("LlmCostsAboveBound", ABOVE_BOUND, "1"),
@@ -229,6 +236,37 @@ def test_what_logs_say_becomes_a_metric(aws, name, message, value):
     for made in filters:
         assert made["FilterPattern"] == f'{{ $.message = "{message}" }}'
         assert made["MetricTransformations"][0]["MetricValue"] == value
+
+
+def test_ends_of_trainings_are_counted_by_what_came_of_them(aws):
+    told = set(ApprenticeTrainingChanged.model_json_schema(by_alias=True)["properties"])
+    found = {
+        one["Properties"]["MetricTransformations"][0]["MetricName"]: one["Properties"]
+        for one in aws.service.find_resources("AWS::Logs::MetricFilter").values()
+        if AUDITED_MESSAGE in one["Properties"]["FilterPattern"]
+    }
+    states = ["TrainingsHosted", "TrainingsDiscarded", "TrainingsFailed"]
+    assert found.keys() == {*states, "TrainingNanoUsd", "TrainingsNeedOperator"}
+    for name, made in found.items():
+        pattern = made["FilterPattern"]
+        assert '$.action = "apprentice_training"' in pattern, name
+        assert '$.data.change = "ended"' in pattern, name
+        assert {field.removeprefix("data.") for field in _data_fields(pattern)} <= told, name
+    assert [
+        f'$.data.state = "{state}"' in found[name]["FilterPattern"]
+        for name, state in zip(states, ("hosted", "discarded", "failed"), strict=True)
+    ] == [True] * 3
+    spent = found["TrainingNanoUsd"]["MetricTransformations"][0]["MetricValue"]
+    assert spent == "$.data.spentNanoUsd"
+    named = re.findall(
+        r'\$\.data\.error = "([a-z_]+)"', found["TrainingsNeedOperator"]["FilterPattern"]
+    )
+    assert named
+    assert set(named) <= set(get_args(ApprenticeTrainingError))
+
+
+def _data_fields(pattern):
+    return re.findall(r"\$\.(data\.[A-Za-z]+)", pattern)
 
 
 def test_the_operators_guide_has_an_entry_for_each_alarm(aws):
@@ -259,6 +297,8 @@ def test_the_dashboard_draws_what_alarms_watch(aws):
         *("GradersDown", "LlmBatchesUnresolved", "OldestDueBatchSeconds"),
         *("LlmCostsAboveBound", "LlmCostsDiffer", "LlmRowsUnpriced"),
         *("PlatformErrorPercent", "Throttles"),
+        *("TrainingsHosted", "TrainingsDiscarded", "TrainingsFailed", "TrainingsNeedOperator"),
+        *("TrainingNanoUsd", "HostingNanoUsd", "HostingSeconds", "HostingsStuck"),
     ):
         assert name in drawn
 

@@ -105,8 +105,8 @@ def job(name, **changes):
 def allow(iam, role, *statements):
     """Give a role of the stack some permissions."""
     allowed = [
-        {"Effect": "Allow", "Action": action, "Resource": resource}
-        for action, resource in statements
+        {"Effect": "Allow", "Action": action, "Resource": resource, **dict(more)}
+        for action, resource, *more in statements
     ]
     document = json.dumps({"Version": "2012-10-17", "Statement": allowed})
     iam.put_role_policy(RoleName=role, PolicyName="own", PolicyDocument=document)
@@ -201,7 +201,10 @@ def caller(stack):
             "sagemaker:CreateTrainingJob",
             f"arn:aws:sagemaker:{REGION}:{ACCOUNT}:training-job/ours-*",
         ),
-        ("iam:PassRole", ROLE),
+        (
+            *("iam:PassRole", ROLE),
+            ("Condition", {"StringEquals": {"iam:PassedToService": "sagemaker.amazonaws.com"}}),
+        ),
     )
     code = io.BytesIO()
     with zipfile.ZipFile(code, "w") as archive:

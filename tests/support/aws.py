@@ -116,7 +116,6 @@ def _make() -> dict[str, str]:
         "TRAINING_CODE": "s3://assets/training.tar.gz",
         "HOSTING_PREFIX": "autotune",
         "HOSTING_ROLE_ARN": "arn:aws:iam::123456789012:role/hosting",
-        "SERVERLESS_IMAGE": "huggingface-pytorch-inference:cpu",
         "ADAPTER_IMAGE": "djl-inference:lmi",
         "CAPTURE_QUEUE_URL": sqs.create_queue(QueueName="captures")["QueueUrl"],
         "CONTENT_BUCKET": "content",

@@ -1,7 +1,8 @@
 """Hostings of one task at the local SageMaker, on a clock that a test turns."""
 
+import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -35,49 +36,11 @@ from tests.support.lambdas import LambdaContext, handler
 from tests.support.local_sagemaker import BUCKET, Lab, serving, until
 
 PREFIX = "autotune"
-BASE = WantedBase(f"s3://{BUCKET}/bases/small/", "ml.m5.xlarge", rank=16)
+BASE = WantedBase(f"s3://{BUCKET}/bases/small/", "ml.g5.xlarge", rank=16)
 QUESTION = LocalQuestion("Tell intents apart.", "I lost my card.", OUTPUT_SCHEMA)
 _PROGRESS = frozenset({"Creating", "Updating", "Deleting"})
-# A model with its own script; it says which version it is, as ours do.
-SCRIPT = """
-import json, os
-def model_fn(model_dir):
-    return os.environ["AUTOTUNE_VERSION"]
-def predict_fn(asked, name):
-    message = {"role": "assistant", "content": json.dumps({"intent": "lost_card"})}
-    return {"model": name, "choices": [{"message": message, "finish_reason": "stop"}]}
-"""
-# A server with adapters, as vLLM is one: it answers as the adapter that is asked for.
-ADAPTED = """
-import json, os
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-adapters = set()
-class Handler(BaseHTTPRequestHandler):
-    def answer(self, status, said):
-        body = json.dumps(said).encode()
-        self.send_response(status)
-        self.send_header("content-length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-    def do_GET(self):
-        self.answer(200, {})
-    def do_DELETE(self):
-        adapters.discard(self.path.split("/")[-1])
-        self.answer(200, {})
-    def do_POST(self):
-        asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        if self.path == "/adapters":
-            adapters.add(asked["name"])
-            return self.answer(200, {})
-        name = self.headers["X-Amzn-SageMaker-Adapter-Identifier"]
-        if name not in adapters:
-            return self.answer(404, "no such adapter")
-        message = {"role": "assistant", "content": json.dumps({"intent": "lost_card"})}
-        choices = [{"message": message, "finish_reason": "stop"}]
-        self.answer(200, {"model": name, "choices": choices})
-port = int(os.environ["SAGEMAKER_BIND_TO_PORT"])
-ThreadingHTTPServer(("127.0.0.1", port), Handler).serve_forever()
-"""
+LMI_HOST = str(Path(__file__).with_name("lmi_host.py"))
+ADAPTER = {"adapter_config.json": '{"r": 16}', "adapter_model.safetensors": "weights"}
 
 
 class Hosted:
@@ -106,9 +69,10 @@ class Hosted:
         made.clock = self.clock
         return made
 
-    def wanted(self, model: str, *, base: WantedBase | None = BASE) -> Wanted:
+    def wanted(
+        self, model: str, *, base: WantedBase = BASE, files: Mapping[str, str] = ADAPTER
+    ) -> Wanted:
         """Return what is wanted of a model, whose artifact is there."""
-        files = {"adapter_config.json": "{}"} if base else {"code/inference.py": SCRIPT}
         uri = self.lab.archive(f"{model}/model.tar.gz", files)
         return Wanted(self.task_id, f"{self.task_id}-{model}", uri, 30, base)
 
@@ -124,6 +88,10 @@ class Hosted:
             "looked"
         ]
         return looked
+
+    def hosts_answer(self, **settings: Any) -> None:
+        """Have hosts of adapters answer otherwise from now on; see ``lmi_host``."""
+        (self.lab.directory.parent / "lmi.json").write_text(json.dumps(settings))
 
     def under_way(self) -> list[str]:
         """Return what SageMaker is making, changing or deleting."""
@@ -225,8 +193,8 @@ def teardown(*options: str) -> tuple[int, list[list[str]]]:
 @contextmanager
 def hosted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hosted]:
     """Provide a task and a SageMaker for it."""
-    (folder / "adapted.py").write_text(ADAPTED)
-    images = {"*djl*": [sys.executable, str(folder / "adapted.py")]}
+    (folder / "lmi.json").write_text("{}")
+    images = {"*djl*": [sys.executable, LMI_HOST, str(folder / "lmi.json")]}
     boto3.client("s3").create_bucket(Bucket=BUCKET)
     with (
         serving(folder / "sagemaker", images=images) as lab,

@@ -26,6 +26,7 @@ from autotune_platform.runtime import clients
 from autotune_platform.storage.table import Table
 from autotune_platform.wiring import apprentice as wiring
 from tests.support.apprentice_runs import Runs
+from tests.support.hostings import LMI_HOST
 from tests.support.lambdas import LambdaContext, forget_processes, handler
 from tests.support.local_sagemaker import ENDED, Lab, packed, serving, until
 from tests.support.students import made_up
@@ -64,7 +65,9 @@ assert "{{text}}" in json.loads(channel("SETTINGS"))["user"]
 model = pathlib.Path(os.environ["SM_MODEL_DIR"])
 seen = sorted(row["input"]["text"] for row in lines())
 np.savez(model / "weights.npz", lengths=np.array([len(text) for text in seen], "<i8"))
-files = {"weights.npz": hashlib.sha256((model / "weights.npz").read_bytes()).hexdigest()}
+(model / "adapter_config.json").write_text('{"r": 16}')
+(model / "adapter_model.safetensors").write_bytes(b"\\x02" + bytes(7) + b"{}")
+files = {one.name: hashlib.sha256(one.read_bytes()).hexdigest() for one in model.iterdir()}
 about = {name: given[name] for name in ("training_id", "base_model", "base_sha256", "data_sha256")}
 (model / "student.json").write_text(
     json.dumps({"format": 1, "kind": "lora", **about, "files": files})
@@ -92,38 +95,6 @@ path.write_text("autotune: out_of_memory RuntimeError:12")
 sys.exit(1)
 """
 )
-
-
-# A base with adapters, as vLLM is one: each knows what the paid model knows.
-ANSWERS = """
-import json, os
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-adapters = set()
-class Handler(BaseHTTPRequestHandler):
-    def answer(self, status, said):
-        body = json.dumps(said).encode()
-        self.send_response(status)
-        self.send_header("content-length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-    def do_GET(self):
-        self.answer(200, {})
-    def do_POST(self):
-        asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        if self.path == "/adapters":
-            adapters.add(asked["name"])
-            return self.answer(200, {})
-        name = self.headers["X-Amzn-SageMaker-Adapter-Identifier"]
-        if name not in adapters:
-            return self.answer(404, "no such adapter")
-        words = asked["messages"][-1]["content"].split("? ", 1)[1].split()
-        found = KNOWN.intersection(words) or {"nothing"}
-        message = {"role": "assistant", "content": json.dumps({"intent": found.pop()})}
-        self.answer(200, {"model": name, "choices": [{"message": message}]})
-KNOWN = set(WORDS)
-port = int(os.environ["SAGEMAKER_BIND_TO_PORT"])
-ThreadingHTTPServer(("127.0.0.1", port), Handler).serve_forever()
-"""
 
 
 class JobTrainings:
@@ -239,9 +210,7 @@ class JobTrainings:
 
     def hosts_that_know(self, words: Iterable[str]) -> None:
         """Have hosts answer with the one of these words that is in an input."""
-        (self.lab.directory.parent / "host.py").write_text(
-            ANSWERS.replace("WORDS", repr(sorted(words)))
-        )
+        (self.lab.directory.parent / "lmi.json").write_text(json.dumps({"known": sorted(words)}))
 
     def deployed(self, event: Mapping[str, Any]) -> dict[str, Any]:
         """Have the model hosted, as the state machine and the sweep of hostings do together."""
@@ -293,8 +262,8 @@ def job_trainings(
     """Provide a task whose model jobs of the local SageMaker train."""
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "test")
-    host = directory / "host.py"
-    images = {"*djl*": [sys.executable, str(host)]}
+    (directory / "lmi.json").write_text("{}")
+    images = {"*djl*": [sys.executable, LMI_HOST, str(directory / "lmi.json")]}
     with (
         serving(directory / "sagemaker", images=images) as lab,
         connection_pool(admit_private=True) as pool,

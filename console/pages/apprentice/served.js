@@ -13,7 +13,7 @@ import { TaskPage } from "./frame.js";
 import { evidenceOf, stageOf } from "./standing.js";
 import { Version } from "./version.js";
 
-const HOSTED = { serverless: "SageMaker, serverless", inference_component: "SageMaker, as an inference component" };
+const HOSTED = { inference_component: "SageMaker, as an inference component" };
 const BACKENDS = { vllm: "vLLM", ollama: "Ollama", llama_cpp: "llama.cpp", linear: "a function of this stack" };
 
 /** The versions of a task, or with an `id` one of them. */

@@ -1,12 +1,13 @@
 // One training: what it learned from, how it was judged, and what came of it.
 
-import { useApi } from "../../api.js";
+import { send, useAct, useApi } from "../../api.js";
 import { Badge } from "../../components/badge.js";
+import { Confirm } from "../../components/dialog.js";
 import { Facts, FactsToCome } from "../../components/page.js";
 import { Time } from "../../components/time.js";
 import { Trouble } from "../../components/trouble.js";
 import { count, duration, nanoDollars, words } from "../../format.js";
-import { html } from "../../preact.js";
+import { html, useState } from "../../preact.js";
 import { link } from "../../router.js";
 import { TaskPage } from "./frame.js";
 import { Trained } from "./trained.js";
@@ -20,13 +21,31 @@ const untilItEnds = ({ training }) => (training.state === "running" ? LIVE_SECON
 export function Training({ name, id }) {
   const { data, problem, again } = useApi(`apprentice/tasks/${encodeURIComponent(name)}/trainings/${encodeURIComponent(id)}`, {}, { every: untilItEnds });
   const training = data?.training;
+  const [isAsked, setAsked] = useState(false);
   return html`
-    <${TaskPage} name=${name} open="Trainings" about=${`Training ${id}`}>
+    <${TaskPage} name=${name} open="Trainings" about=${`Training ${id}`}
+      actions=${training?.state === "running" ? html`<button type="button" onClick=${() => setAsked(true)}>Cancel training</button>` : null}>
       <${Trouble} problem=${problem} again=${again} />
       ${!training && !problem && html`<${FactsToCome} />`}
       ${training && html`
         <${Outcome} name=${name} training=${training} />
         <${Trained} training=${training} />`}
+      ${isAsked && training && html`<${Cancel} name=${name} training=${training} onClose=${() => setAsked(false)} onDone=${again} />`}
+    <//>
+  `;
+}
+
+function Cancel({ name, training: { number, job }, onClose, onDone }) {
+  const { act, problem, busy } = useAct();
+  const cancel = async () => {
+    const answer = await act(() => send("POST", `apprentice/tasks/${encodeURIComponent(name)}/trainings/${number}/cancel`));
+    if (!answer) return;
+    onClose();
+    onDone();
+  };
+  return html`
+    <${Confirm} title=${`Cancel training ${count(number)}?`} yes="Cancel training" busy=${busy} problem=${problem} onYes=${cancel} onClose=${onClose}>
+      No version comes of it. ${job ? "Its job is stopped within a minute, and paid for as far as it came." : "The versions that there are stay as they are."}
     <//>
   `;
 }

@@ -73,7 +73,8 @@ function List({ name, query }) {
 function nextOne({ examples, nextTraining }) {
   if (!nextTraining) return `There are ${count(examples)} examples; none begins by itself.`;
   const since = nextTraining.cause === "emergency" ? ", since a version raised an emergency" : "";
-  return `The next one begins by itself at ${count(nextTraining.examplesNeeded)} examples${since}; there are ${count(examples)}.`;
+  const waits = nextTraining.waits ? ` It waits: ${nextTraining.waits.message}.` : "";
+  return `The next one begins by itself at ${count(nextTraining.examplesNeeded)} examples${since}; there are ${count(examples)}.${waits}`;
 }
 
 function evidence(test) {

@@ -11,6 +11,7 @@ import { Certificate } from "./certificate.js";
 import { REASONS, TaskPage } from "./frame.js";
 import { evidenceOf, stageOf } from "./standing.js";
 import { Trained } from "./trained.js";
+import { VersionActions } from "./version-actions.js";
 
 const MOST_AT_ONCE = 200;
 const WHOLE = "trainings";
@@ -24,12 +25,17 @@ export function Version({ name, id }) {
   const troubled = asked.find(({ problem }) => problem !== null);
   const isThere = asked.every(({ data }) => data !== null);
   return html`
-    <${TaskPage} name=${name} open="Versions" about=${`Version ${id} of the small model`}>
+    <${TaskPage} name=${name} open="Versions" about=${`Version ${id} of the small model`}
+      actions=${isThere ? html`<${VersionActions} name=${name} version=${version.data.version} stage=${stageIn(status.data.status, version.data.version)} onDone=${() => asked.forEach(({ again }) => again())} />` : null}>
       <${Trouble} problem=${troubled?.problem} again=${troubled?.again} />
       ${!isThere && !troubled && html`<${FactsToCome} />`}
       ${isThere && html`<${Life} name=${name} version=${version.data.version} standings=${status.data.status.versions} trainings=${trainings.data.trainings} />`}
     <//>
   `;
+}
+
+function stageIn({ versions }, { number }) {
+  return versions.find((one) => one.number === number)?.stage;
 }
 
 function Life({ name, version, standings, trainings }) {

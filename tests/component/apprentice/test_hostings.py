@@ -1,14 +1,20 @@
 """Hosting at the local SageMaker, whose endpoints and components are real processes."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 from autotune_platform.apprentice.hosting.advancing import STUCK_MESSAGE
+from autotune_platform.apprentice.hosting.hosts import environment_of
+from autotune_platform.apprentice.hosting.models import Hosting
 from autotune_platform.apprentice.hosting.repository import HostingDay
 from autotune_platform.apprentice.instance_prices import InstancePrices
 from autotune_platform.apprentice.local.contract import LocalAnswer, Reason, Unavailable
 from local.sagemaker.faults import Kind
-from tests.support.hostings import PREFIX, teardown
+from tests.support.apprentice_folding import Apprentice
+from tests.support.hostings import ADAPTER, BASE, PREFIX, teardown
 from tests.support.hostings import hosted as make_hosted
+from tests.support.lmi_host import environment_fault
 from tests.support.local_sagemaker import variant
 
 
@@ -23,17 +29,15 @@ def reason_of(found):
     return found.reason
 
 
-def test_a_serverless_endpoint_lives_as_long_as_its_version_and_a_day(hosted):
-    hosting = hosted.ready("1-aa", number=1, base=None)
+def test_a_component_lives_as_long_as_its_version_and_a_day(hosted):
+    hosting = hosted.ready("1-aa", number=1)
     answer = hosted.ask(hosting)
 
     assert isinstance(answer, LocalAnswer), answer
     assert answer.served_model == hosting.name
-    (variant_,) = hosted.lab.sagemaker.describe_endpoint_config(EndpointConfigName=hosting.name)[
-        "ProductionVariants"
-    ]
-    assert variant_["ServerlessConfig"]["MemorySizeInMB"] <= 6_144
-    endpoint = hosted.lab.sagemaker.describe_endpoint(EndpointName=hosting.name)
+    model = hosted.lab.sagemaker.describe_model(ModelName=hosting.base)
+    assert model["EnableNetworkIsolation"]
+    endpoint = hosted.lab.sagemaker.describe_endpoint(EndpointName=hosting.base)
     tags = hosted.lab.sagemaker.list_tags(ResourceArn=endpoint["EndpointArn"])["Tags"]
     assert {"Key": "autotune:stack", "Value": PREFIX} in tags
 
@@ -41,7 +45,7 @@ def test_a_serverless_endpoint_lives_as_long_as_its_version_and_a_day(hosted):
     hosted.sweep(hours=23)
     assert hosted.state(hosting) == "ready"
     hosted.sweep(hours=2)
-    for _ in range(3):
+    for _ in range(7):
         hosted.sweep()
     assert hosted.state(hosting) == "gone"
     assert hosted.there() == set()
@@ -85,8 +89,78 @@ def test_adapters_share_a_base_that_sleeps_when_nobody_asks(hosted):
     assert isinstance(hosted.ask(second), LocalAnswer)
 
 
+def test_answers_of_real_hosts_count_in_each_form_that_they_have(hosted):
+    """Of LMI's versions, and of what stands between them and us; see ``lmi_host``."""
+    hosting = hosted.ready("1-aa", number=1)
+    other = hosted.ready("2-bb", number=2)
+    for shape in ("identifier", "alias", "extended", "unnamed", "null"):
+        hosted.hosts_answer(shape=shape)
+        answer = hosted.ask(hosting)
+        assert isinstance(answer, LocalAnswer), (shape, answer)
+        assert answer.served_model == hosting.name
+    for shape in ("served", "lmi", "/opt/ml/model", other.name):
+        hosted.hosts_answer(shape=shape)
+        assert reason_of(hosted.ask(hosting)) == Reason.ANOTHER_VERSION, shape
+    reasons = {
+        424: Reason.NOT_READY,
+        503: Reason.NOT_READY,
+        429: Reason.BUSY,
+        400: Reason.REFUSED,
+        500: Reason.FAILED,
+    }
+    for status, reason in reasons.items():
+        hosted.hosts_answer(status=status)
+        assert reason_of(hosted.ask(hosting)) == reason, status
+
+
+def test_an_archive_that_lmi_does_not_load_is_given_up(hosted):
+    archives = (
+        {"adapter_config.json": '{"r": 16}'},
+        {**ADAPTER, "adapter_config.json": '{"r": 32}'},
+        {f"adapter/{name}": content for name, content in ADAPTER.items()},
+        {**ADAPTER, "model.py": ""},
+    )
+    wanted = [hosted.wanted(f"{at}-aa", files=files) for at, files in enumerate(archives)]
+    for _ in range(5):
+        for one in wanted:
+            hosted.hostings.want(one)
+        hosted.sweep()
+    assert [hosted.hostings.want(one).error for one in wanted] == ["failed"] * len(archives)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("OPTION_ENABLE_LORA", None),
+        ("OPTION_ASYNC_MODE", "false"),
+        ("OPTION_ROLLING_BATCH", "vllm"),
+        ("OPTION_ENTRYPOINT", None),
+        ("OPTION_MAX_LORA_RANK", "12"),
+        ("OPTION_MAX_MODEL_LEN", None),
+        ("HF_MODEL_ID", "org/model"),
+    ],
+)
+def test_a_host_of_adapters_starts_with_all_that_lmi_needs_alone(tmp_path, name, value):
+    (tmp_path / "config.json").write_text("{}")
+    base = Hosting(
+        name="autotune-apt-1-base",
+        kind="base",
+        task_id="apt_1",
+        artifact="s3://models/bases/small/",
+        instance_type="ml.g5.xlarge",
+        rank=16,
+        idle_minutes=30,
+        since=datetime.now(UTC),
+        due_at=datetime.now(UTC),
+    )
+    environment = environment_of(base) | {"HF_MODEL_ID": str(tmp_path)}
+    assert environment_fault(environment) is None
+    changed = {**environment, name: value}
+    assert name in str(environment_fault({key: one for key, one in changed.items() if one}))
+
+
 def test_what_instances_cost_is_counted_once_by_day(hosted):
-    hosted.advancing.prices = InstancePrices(usd={"ml.m5.xlarge": "0.36"})
+    hosted.advancing.prices = InstancePrices(usd={"ml.g5.xlarge": "0.36"})
     began = hosted.clock.now()
     first = hosted.ready("1-aa", number=1)
     for _ in range(3):
@@ -161,26 +235,28 @@ def test_a_base_is_made_again_for_an_adapter_that_comes_later(hosted):
 
 
 def test_what_cannot_be_hosted_is_given_up_and_gone(hosted):
-    hosted.lab.plant(Kind.CAPACITY, operation="CreateEndpoint", name="*1-aa")
-    without_capacity = hosted.want("1-aa", base=None)
-    hosted.lab.plant(Kind.RESOURCE_LIMIT, operation="CreateEndpoint", name="*2-bb")
-    beyond_the_limit = hosted.want("2-bb", base=None)
+    without_capacity, beyond_the_limit, taken = (
+        hosted.want(f"{rank}-aa", base=BASE._replace(rank=rank)) for rank in (8, 16, 32)
+    )
+    create = "CreateEndpoint"
+    hosted.lab.plant(Kind.CAPACITY, operation=create, name=without_capacity.base)
+    hosted.lab.plant(Kind.RESOURCE_LIMIT, operation=create, name=beyond_the_limit.base)
     # Somebody else's, which is neither used nor deleted.
     hosted.lab.model("others")
-    taken = hosted.want("3-cc", base=None)
     hosted.lab.config("others", variant("others"))
-    hosted.lab.endpoint(taken.name, "others")
+    hosted.lab.endpoint(taken.base, "others")
     for _ in range(6):
         hosted.sweep()
 
     found = {one.name: (one.state, one.error) for one in hosted.repository.of_task(hosted.task_id)}
-    assert found == {
-        without_capacity.name: ("gone", "failed"),
-        beyond_the_limit.name: ("gone", "limit"),
-        taken.name: ("gone", "name_taken"),
-    }
-    assert hosted.there() == {"others", taken.name}
-    assert hosted.want("1-aa", base=None).error == "failed"
+    for hosting, error in (
+        (without_capacity, "failed"),
+        (beyond_the_limit, "limit"),
+        (taken, "name_taken"),
+    ):
+        assert found[hosting.base] == found[hosting.name] == ("gone", error)
+    assert hosted.there() == {"others", taken.base}
+    assert hosted.want("8-aa", base=BASE._replace(rank=8)).error == "failed"
 
 
 def test_an_adapter_whose_base_does_not_start_is_given_up_with_it(hosted):
@@ -195,7 +271,7 @@ def test_an_adapter_whose_base_does_not_start_is_given_up_with_it(hosted):
 
 def test_what_is_stuck_is_alarmed_and_deleted_once_it_can_be(hosted, caplog):
     hosted.lab.plant(Kind.STUCK, operation="CreateEndpoint", seconds=1.5)
-    hosting = hosted.want("1-aa", base=None)
+    hosting = hosted.base_of(hosted.want("1-aa"))
     look = hosted.advancing.look
 
     def again():
@@ -214,6 +290,7 @@ def test_what_is_stuck_is_alarmed_and_deleted_once_it_can_be(hosted, caplog):
         hosted.sweep()
     assert hosted.state(hosting) == "gone"
     assert hosted.there() == set()
+    assert hosted.want("1-aa").error == "stuck"
 
 
 def test_lost_answers_and_throttling_change_nothing_twice(hosted):
@@ -265,18 +342,19 @@ def test_a_base_that_finds_no_instance_sleeps_on_and_is_tried_again(hosted, capl
 
 
 def test_what_somebody_took_down_is_not_made_again(hosted):
-    hosting = hosted.want("1-aa", base=None)
-    hosted.advancing.look(hosting)
-    hosted.lab.settled(hosting.name)
+    base = hosted.base_of(hosted.want("1-aa"))
+    hosted.advancing.look(base)
+    hosted.lab.settled(base.name)
     assert teardown("--yes")[0] == 0
-    hosted.sweep()
-    assert hosted.want("1-aa", base=None).error == "refused"
+    for _ in range(3):
+        hosted.sweep()
+    assert hosted.want("1-aa").error == "refused"
     assert hosted.there() == set()
 
 
 def test_a_teardown_takes_all_of_the_stack_and_nothing_else(hosted):
     hosted.ready("1-aa", number=1)
-    hosted.ready("2-bb", number=2, base=None)
+    hosted.ready("2-bb", number=2, base=BASE._replace(rank=32))
     hosted.lab.model("autotune-of-somebody-else")
     before = hosted.there()
 
@@ -297,3 +375,21 @@ def test_a_teardown_takes_all_of_the_stack_and_nothing_else(hosted):
         hosted.sweep(hours=1)
     assert hosted.there() == {"autotune-of-somebody-else"}
     assert teardown("--yes") == (0, [])
+
+
+def test_a_deleted_task_leaves_nothing_that_costs_money(hosted, platform, ledger):
+    task = Apprentice(platform, ledger.connect())
+    hosted.task_id = task.task.id
+    first, second = hosted.ready("1-aa", number=1), hosted.ready("2-bb", number=2)
+    stale = hosted.repository.find(hosted.task_id, first.name)
+
+    assert platform.call("DELETE", "/api/v1/apprentice/tasks/intents").status == 204
+
+    # A look that began before overlooks nothing of it.
+    hosted.advancing.look(stale)
+    for _ in range(4):
+        hosted.sweep(seconds=60)
+    assert hosted.there() == set()
+    hosted.sweep(seconds=60)
+    assert {hosted.state(one) for one in (first, second)} == {"forgotten"}
+    assert hosted.repository.of_task(hosted.task_id) == []

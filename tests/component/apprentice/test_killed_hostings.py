@@ -14,12 +14,13 @@ from autotune_platform.apprentice.hosting.hosts import Hosts, HostSettings
 from autotune_platform.apprentice.hosting.models import Wanted, WantedBase
 from autotune_platform.apprentice.hosting.repository import HostingRepository
 from autotune_platform.apprentice.hosting.service import Hostings
+from autotune_platform.apprentice.instance_prices import InstancePrices
 from autotune_platform.apprentice.versions.repository import VersionRepository
 from autotune_platform.runtime import clients
 from autotune_platform.storage.table import Table
 from tests.support.clock import StandingClock
 
-BASE = WantedBase("s3://models/base/", "ml.m5.xlarge", rank=16)
+BASE = WantedBase("s3://models/base/", "ml.g5.xlarge", rank=16)
 
 
 class KilledError(Exception):
@@ -102,7 +103,7 @@ class Life:
         repository = HostingRepository(self.table)
         self.repository = repository
         self.hostings = Hostings(repository=repository, prefix="autotune", clock=self.clock)
-        settings = HostSettings("autotune", "arn:aws:iam::1:role/host", "image", "image")
+        settings = HostSettings("autotune", "arn:aws:iam::1:role/host", "image")
         for name in ("change", "want", "forget"):
             setattr(repository, name, self.killer.around(getattr(repository, name)))
         for name in ("find", "do"):
@@ -112,6 +113,7 @@ class Life:
             versions=VersionRepository(self.table),
             tasks=TaskRepository(self.table),
             hosts=Hosts(control=self.sagemaker, settings=settings),
+            prices=InstancePrices(usd={}),
             clock=self.clock,
         )
         self.wanted = Wanted(self.task_id, f"{self.task_id}-1-aa", "s3://a.tar.gz", 30, BASE)

@@ -469,6 +469,8 @@ def test_a_confidence_that_is_none_is_no_answer(
         (400, "ValidationError", {}, Reason.NOT_READY),
         (503, "ServiceUnavailable", {}, Reason.NOT_READY),
         (424, "ModelError", {}, Reason.NOT_READY),
+        (424, "ModelError", {"OriginalStatusCode": 0}, Reason.NOT_READY),
+        (424, "ModelError", {"OriginalStatusCode": 424}, Reason.NOT_READY),
         (424, "ModelError", {"OriginalStatusCode": 503}, Reason.NOT_READY),
         (424, "ModelError", {"OriginalStatusCode": 400}, Reason.REFUSED),
         (424, "ModelError", {"OriginalStatusCode": 500}, Reason.FAILED),
@@ -536,6 +538,53 @@ def test_an_endpoint_that_answers_for_another_version_does_not_count(
 
     assert isinstance(found, Unavailable)
     assert found.reason == Reason.ANOTHER_VERSION
+
+
+OF_A_TASK = ServedModel(
+    "autotune-apt-7f-3-2b9d",
+    endpoint="autotune-apt-7f-base-12ab34cd",
+    component="autotune-apt-7f-3-2b9d",
+    task_id="apt_7f",
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "counts"),
+    [
+        ("autotune-apt-7f-3-2b9d", True),
+        ("2f1c9d7e0b6a4c58", True),  # SageMaker's own name of the adapter
+        ("autotune-apt-7f-3-2b9d-2f1c9d7e", True),
+        (None, True),  # LMI of before 0.34 names nobody
+        ("autotune-apt-7f-base-12ab34cd", False),
+        ("autotune-apt-7f-2-77aa", False),
+        ("autotune-apt-9e-1-0c3d", False),
+        ("lmi", False),
+        ("/opt/ml/model", False),
+    ],
+)
+def test_an_adapters_component_says_which_version_it_is_unless_the_answer_says_otherwise(
+    clients: BackendClients, sagemaker: SageMaker, said: str | None, counts: bool
+) -> None:
+    sagemaker.extra = {"model": said}
+    found = asked_endpoint(clients, OF_A_TASK)
+
+    if counts:
+        assert isinstance(found, LocalAnswer), found
+        assert found.served_model == OF_A_TASK.model
+    else:
+        assert isinstance(found, Unavailable), found
+        assert found.reason == Reason.ANOTHER_VERSION
+
+
+@pytest.mark.parametrize("said", [None, 7, "2f1c9d7e0b6a4c58"])
+def test_an_endpoint_without_components_has_to_name_the_version(
+    clients: BackendClients, sagemaker: SageMaker, said: Any
+) -> None:
+    sagemaker.extra = {"model": said}
+    found = asked_endpoint(clients, ServedModel("intents-v7", endpoint="apprentice", task_id="apt"))
+
+    assert isinstance(found, Unavailable)
+    assert found.reason in {Reason.ANOTHER_VERSION, Reason.UNREADABLE}
 
 
 def test_a_version_without_an_endpoint_is_not_asked(

@@ -248,7 +248,9 @@ def test_hosting_is_a_cost_and_its_price_may_be_unknown(apprentice: Apprentice) 
 
     unpriced = account._replace(seconds=60, nano_usd=None)
     apprentice.table.write_together([hostings.cost(unpriced)], token="second")
-    saved = read(apprentice, "status")["savings"]
+    status = read(apprentice, "status")
+    saved = status["savings"]
+    assert alerts(status) == [("unpriced", None)]
     assert (saved["hostingNanoUsd"], saved["netNanoUsd"]) == (None, None)
     assert (saved["hostingSeconds"], saved["hostingUnpricedSeconds"]) == (3_660, 60)
 

@@ -231,9 +231,15 @@ def test_a_name_is_lower_case(platform: Platform, document: dict[str, Any], name
         ),
         (
             "local",
-            {"backend": "sagemaker", "hosting": "serverless", "gate": "confidence"},
+            {"backend": "sagemaker", "hosting": "inference_component", "gate": "confidence"},
             "local",
             "gate: none, because sagemaker",
+        ),
+        (
+            "local",
+            {"backend": "sagemaker", "hosting": "serverless"},
+            "local.hosting",
+            "serverless is not offered: what jobs train are adapters",
         ),
         ("training", None, "training", "training"),
         ("training.backend", "openai", "training.backend", "of nobody at all from 2027-01-06"),

@@ -1,5 +1,6 @@
 """Jobs that train: whatever becomes of one, its training has a clear end, and is paid for."""
 
+import hashlib
 from datetime import timedelta
 
 import boto3
@@ -15,6 +16,8 @@ from tests.support.local_sagemaker import BUCKET as LAB_BUCKET
 from tests.support.local_sagemaker import entered
 from tests.support.students import made_up
 from tests.support.training_jobs import (
+    BASE,
+    BASE_LIST,
     BUCKET,
     FAILS,
     RESUMES,
@@ -51,7 +54,9 @@ def test_a_job_trains_a_model_that_is_taken_over_once_it_was_looked_at(trainings
     shown = trainings.read()
     assert (shown["reservedNanoUsd"], shown["spentNanoUsd"]) == (reserved, 0)
     assert (shown["job"]["instanceType"], shown["job"]["billableSeconds"]) == (TYPES[0], None)
-    assert trainings.shown("status")["trainingSpend"]["reservedNanoUsd"] == reserved
+    status = trainings.shown("status")
+    assert status["trainingSpend"]["reservedNanoUsd"] == reserved
+    assert status["alerts"] == []
 
     described = trainings.ended(job)
     assert described["EnableNetworkIsolation"]
@@ -291,7 +296,6 @@ def test_the_job_of_a_lost_execution_is_stopped(trainings):
         ({"budgets": {"daily": "10", "trainingMonthly": "1"}}, "may cost 1.76"),
         ({"training": {**TRAINING, "instanceTypes": ["ml.q1.huge"]}}, "no price is known"),
         ({"training": {**TRAINING, "baseModel": "../../secrets"}}, "training.baseModel"),
-        ({"local": {"backend": "sagemaker", "hosting": "serverless"}}, "local.hosting"),
     ],
 )
 def test_what_could_not_be_paid_for_is_refused_beforehand(trainings, fields, said):
@@ -347,6 +351,10 @@ def test_a_model_of_a_job_is_judged_where_it_is_hosted(trainings, knows):
     assert (found["state"], found["version"]) == ("hosted", 1)
     (version,) = trainings.platform.call("GET", f"{TASK}/versions").json["versions"]
     assert (version["backend"], version["digest"]) == ("sagemaker", None)
+    signed = trainings.platform.call("GET", f"{TASK}/versions/1/certificate").json["certificate"]
+    base = (signed["certificate"]["baseModel"], signed["certificate"]["baseSha256"])
+    assert base == (BASE, hashlib.sha256(BASE_LIST).hexdigest())
+    assert signed["certificate"]["cost"]["spentNanoUsd"] == found["spentNanoUsd"] > 0
     forget_processes()  # which know versions for some seconds
     run = trainings.runs.start({"text": "please show my balance now"}, wait=20)
     stored = trainings.runs.stored(run.json["run"]["id"])

@@ -12,6 +12,7 @@ from tests.support.killing import Killed, Killer
 from tests.support.lambdas import LambdaContext, handler
 
 PHASE_1 = {"phase": 1, "local": None, "is_drawn": False, "sampling_rate": None}
+PLAIN = {"cause": "examples", "running": None, "waits": None}
 TASK = "/api/v1/apprentice/tasks/intents"
 
 
@@ -57,7 +58,12 @@ def task(platform, ledger):
 def test_it_starts_once_with_its_first_batch(task):
     task.learn(49)
     assert task.sweep() == 0
-    assert task.next_training == {"examplesNeeded": 50, "cause": "examples", "running": None}
+    assert task.next_training == {
+        "examplesNeeded": 50,
+        "cause": "examples",
+        "running": None,
+        "waits": None,
+    }
     assert not task.is_looked_at()
     task.learn(1)
     assert task.sweep() == 1
@@ -123,7 +129,12 @@ def test_after_an_emergency_the_next_batch_is_enough(task):
     assert task.sweep() == 1
     assert task.trainings()[0]["cause"] == "emergency"
     task.end("hosted")
-    assert task.next_training == {"examplesNeeded": 330, "cause": "examples", "running": None}
+    assert task.next_training == {
+        "examplesNeeded": 330,
+        "cause": "examples",
+        "running": None,
+        "waits": None,
+    }
 
 
 def test_one_that_somebody_began_counts_too(task):

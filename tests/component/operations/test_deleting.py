@@ -6,9 +6,12 @@ from typing import Any
 import boto3
 import pytest
 
+from autotune_platform.apprentice.hosting.models import Hosting
+from autotune_platform.apprentice.hosting.repository import HostingRepository
 from autotune_platform.operations import deleting
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.errors import ConflictError, InvalidRequestError, NotFoundError
+from autotune_platform.storage.table import Table
 from functions.operations import delete_organization
 from tests.support.apprentice import configuration
 from tests.support.aws import API_URL
@@ -334,3 +337,34 @@ def test_what_is_being_deleted_is_not_taken_up_again(
         manage({"action": "resume", "organizationId": organization_id}, None)
     [listed] = manage({"action": "list"}, None)["organizations"]
     assert listed["status"] == "deleting"
+
+
+def test_what_hosts_a_model_is_left_to_the_sweep_which_takes_it_down_at_once(
+    platform: Platform, clock: TurnedClock
+) -> None:
+    organization_id = platform.me()["organizationId"]
+    connection = {"name": "c", "provider": "simulated", "baseUrl": "http://127.0.0.1:1"}
+    connection |= {"prices": {"small": {"inputUsd": "1", "outputUsd": "1"}}}
+    made = platform.call("POST", "/api/v1/llm-connections", connection).json["connection"]
+    path = "/api/v1/apprentice/tasks/intents"
+    task = platform.call("PUT", path, configuration(made["id"])).json["task"]
+    hostings = HostingRepository(Table("apprentice", clients.dynamodb()))
+    now = clock.now()
+    later = now + timedelta(hours=1)
+    hosting = Hosting(
+        name="autotune-1",
+        kind="base",
+        task_id=task["id"],
+        artifact="s3://bucket/model.tar.gz",
+        idle_minutes=30,
+        state="ready",
+        since=now,
+        due_at=later,
+    )
+    assert hostings.add(hosting)
+    suspend(organization_id)
+
+    step(organization_id)
+
+    (left,) = hostings.due(clock.now(), limit=10)
+    assert (left.name, left.unwanted_at is not None) == ("autotune-1", True)

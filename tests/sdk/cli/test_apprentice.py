@@ -133,6 +133,14 @@ def test_a_revoked_connection_is_not_taken_again(run, apply):
     assert "support: version 2" in ran.stdout
 
 
+def test_versions_of_a_configuration_are_listed(run, apply):
+    apply()
+    (first,) = run("apprentice", "configurations", "support", "--json").json_lines
+    shown = run("apprentice", "configurations", "support").stdout.splitlines()
+    assert shown[0].split() == ["VERSION", "DEFINITION", "MADE", "BY"]
+    assert shown[1].split()[:2] == [str(first["version"]), first["definitionHash"][:12]]
+
+
 def test_a_connection_of_ones_own_is_named_by_its_id(run, apply):
     connection_id = connect(run, "openai")
     assert apply(with_connection(connection_id)).exit_code == 0

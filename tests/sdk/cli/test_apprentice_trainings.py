@@ -8,6 +8,8 @@ import pytest
 
 from autotune.cli import exit_codes
 from autotune.cli.apprentice_training_words import why_not
+from autotune.cli.apprentice_trainings import show
+from autotune.cli.invocation import Invocation
 from autotune.protocol.apprentice_trainings import (
     ApprenticeTraining,
     ApprenticeTrainingComparison,
@@ -67,6 +69,10 @@ def test_a_model_is_trained_and_shown_with_its_test(run, trained):
     )
     assert [one.strip() for one in heads][:3] == ["TRAINING", "STATE", "STEP"]
     assert [one.strip() for one in line][:3] == ["1", "hosted", "host"]
+    gate = test["gate"]
+    assert gate is not None
+    assert shown["gate"].startswith(f"of {gate['coverage']:.1%} of inputs it is sure enough")
+    assert shown["gate"].endswith("; the task had no gate")
 
 
 def test_too_few_examples_are_said_with_how_many_it_takes(run, trained):
@@ -93,6 +99,22 @@ def training(**fields):
         created_by="key_1",
         **fields,
     )
+
+
+def test_what_jobs_cost_is_shown(capsys):
+    job = {"name": "autotune-trn-1-1", "attempt": 1, "instance_type": "ml.g5.xlarge"}
+    under_way = training(
+        state="running",
+        job={**job, "reserved_nano_usd": 3_000_000_000, "is_resumed": False},
+        reserved_nano_usd=3_000_000_000,
+        spent_nano_usd=500_000_000,
+        billable_seconds=1_279,
+    )
+    show(Invocation(), under_way)
+    shown = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines())
+    assert shown["instance"] == "ml.g5.xlarge"
+    assert (shown["spentUsd"], shown["reservedUsd"]) == ("0.5", "3")
+    assert shown["billableSeconds"] == "1279"
 
 
 def test_what_speaks_against_a_model_is_said_in_words():

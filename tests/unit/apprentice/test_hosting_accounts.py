@@ -73,7 +73,6 @@ def test_only_a_base_with_an_endpoint_has_an_instance():
     for other in (
         hosting("creating", created=()),
         hosting("ready", kind="adapter", created=("component",)),
-        hosting("ready", kind="serverless"),
     ):
         assert accounted(other, other, NOON) == (None, {})
     begun = hosting("creating")

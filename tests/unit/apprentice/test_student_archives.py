@@ -11,7 +11,7 @@ import tarfile
 import numpy as np
 import pytest
 
-from autotune_platform.apprentice.students import archives
+from autotune_platform.apprentice.students import archives, tar_members
 from autotune_platform.apprentice.students.archives import TrainedOn, read_archive
 from autotune_platform.apprentice.students.errors import BadArtifactError
 
@@ -188,6 +188,105 @@ def test_what_is_too_much_is_refused(monkeypatch):
     monkeypatch.setattr(archives, "MOST_PACKED_BYTES", 100)
     with pytest.raises(BadArtifactError, match="more than 100 bytes"):
         read(archive())
+
+
+def header(name, content=b"", kind=tarfile.REGTYPE, **fields):
+    """Return a member as an archiver of old writes it."""
+    entry = member(name, kind, size=len(content), **fields)
+    return entry.tobuf(tarfile.USTAR_FORMAT) + content + bytes(-len(content) % 512)
+
+
+def crafted(*parts):
+    """Return an archive that is right up to its end, and has some parts of its own there."""
+    files = {**PLAIN, "student.json": manifest(PLAIN)}
+    return b"".join([*(header(name, content) for name, content in files.items()), *parts])
+
+
+END = bytes(1_024)
+
+
+def pax(text):
+    record = text.encode() if isinstance(text, str) else text
+    return header("pax", record, tarfile.XHDTYPE)
+
+
+@pytest.mark.parametrize("end", [END, bytes(512), bytes(10_240)])
+def test_zeros_are_the_end(end):
+    assert read(gzip.compress(crafted(end))).files.keys() == {*PLAIN, "student.json"}
+
+
+HIDDEN = header("code.py", b"import os")
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        (b"x" * 512, HIDDEN, END),  # GNU tar skips what does not check, and finds what is behind it
+        (END, HIDDEN, END),
+        (bytes(512), HIDDEN, END),
+        (END, b"x"),
+        (HIDDEN, END),
+        (),
+        (b"x" * 100,),
+        (header("m.json", b"{}", b"V"), END),
+        (header("././@LongLink", b"code/inference.py\0", tarfile.GNUTYPE_LONGNAME), END),
+        (header("././@LongLink", b"/etc/passwd\0", tarfile.GNUTYPE_LONGLINK), END),
+        (header("pax", b"19 path=inference.py\n"[:21], tarfile.XGLTYPE), END),
+        (pax("12 path=a.py\n"), END),
+        (pax("13 path=a.py\n"), header("m.json", b"{}"), END),
+        (pax("9 size=9\n"), header("m.json", b"{}"), END),
+        (pax("25 GNU.sparse.name=m.npz\n"), header("m.json", b"{}"), END),
+        (pax("9 mtime=\n"), END),
+        (pax("99 mtime=1\n"), header("m.json", b"{}"), END),
+        (pax("0 mtime=1\n"), header("m.json", b"{}"), END),
+        (pax("mtime=1\n"), header("m.json", b"{}"), END),
+        (pax("11 mtime=1\n"), pax("11 mtime=1\n"), header("m.json", b"{}"), END),
+    ],
+    ids=range(20),
+)
+def test_what_another_reader_may_find_is_refused(parts):
+    with pytest.raises(BadArtifactError):
+        read(gzip.compress(crafted(*parts)))
+
+
+def test_times_that_pythons_archiver_writes_are_taken():
+    content = io.BytesIO()
+    with tarfile.open(fileobj=content, mode="w:gz") as opened:
+        for name, text in {**PLAIN, "student.json": manifest(PLAIN)}.items():
+            entry = member(name, size=len(text), mtime=1_700_000_000.25)
+            opened.addfile(entry, io.BytesIO(text))
+    assert b"mtime=1700000000.25" in gzip.decompress(content.getvalue())
+    assert len(read(content.getvalue()).files) == len(PLAIN) + 1
+
+
+@pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.GNUTYPE_LONGNAME])
+def test_an_enormous_header_is_refused_before_it_is_read(kind):
+    entry = member("pax", kind, size=400_000_000)
+    first = entry.tobuf(tarfile.USTAR_FORMAT)
+
+    class Zeros(io.RawIOBase):
+        taken = 0
+
+        def read(self, size=-1):
+            self.taken += size
+            some = first[self.taken - size : self.taken]
+            return some + bytes(size - len(some))
+
+    zeros = Zeros()
+    with pytest.raises(BadArtifactError):
+        next(tar_members.members(zeros, most_bytes=450_000_000))
+    assert zeros.taken == 512
+
+
+@pytest.mark.parametrize("size", [450_000_001, 1 << 60, -1])
+def test_sizes_are_bounded_before_anything_is_read(size):
+    block = bytearray(header("m.safetensors"))
+    block[124:136] = (size & ((1 << 96) - 1)).to_bytes(12, "big")
+    block[124] = 0xFF if size < 0 else 0x80
+    block[148:156] = b" " * 8
+    block[148:156] = f"{sum(block):06o}\0 ".encode()
+    with pytest.raises(BadArtifactError, match="files of more than"):
+        read(gzip.compress(bytes(block)))
 
 
 @pytest.mark.parametrize("cut", [0, 1, 20, 200, 400])

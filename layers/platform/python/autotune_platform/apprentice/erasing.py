@@ -7,6 +7,7 @@ from autotune_platform.apprentice.folding.repository import EvidenceRepository
 from autotune_platform.apprentice.hosting.repository import HostingRepository
 from autotune_platform.apprentice.students.files import ModelFiles
 from autotune_platform.apprentice.training.repository import TrainingRepository
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 
 
@@ -23,6 +24,7 @@ class TaskErasing:
     trainings: TrainingRepository
     hostings: HostingRepository
     files: ModelFiles | None = None
+    clock: Clock = SYSTEM_CLOCK
 
     def erase(self, task_id: str, *, has_time: Callable[[], bool] = lambda: True) -> bool:
         """Erase all of it, and return whether nothing is left; a repeat goes on with it.
@@ -34,6 +36,8 @@ class TaskErasing:
             UnavailableError: a table or the bucket kept something.
         """
         assert self.files is not None, "who deletes tasks knows their files"
+        # What hosts its versions costs money by the hour: the sweep of hostings takes it down.
+        self.hostings.end(task_id, self.clock.now())
         # A training that is under way ends at its next step, as it is gone.
         self.trainings.erase(task_id)
         self.files.erase(task_id)

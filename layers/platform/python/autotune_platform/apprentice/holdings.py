@@ -95,9 +95,16 @@ HOLDER = DataHolder(
         ),
         Holding(
             place="table apprentice",
+            key="apt_*#jobs / job#*",
+            what="jobs that are not paid for yet: their price, and what is set aside; no text",
+            kept="until a day after they are paid for",
+            retained="it is by what the job of a deleted task is stopped and paid for",
+        ),
+        Holding(
+            place="table apprentice",
             key="apt_*#hosting / host#*",
             what="what SageMaker hosts of a task, and the last minute in which it was asked",
-            kept="until a day after SageMaker hosts it no more",
+            kept="until a day after SageMaker hosts it no more; of a deleted task until then",
             retained="it is by what a deleted task is taken down; it has no text",
         ),
         Holding(

@@ -4,20 +4,27 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final
 
+from aws_lambda_powertools import Logger
+
 from autotune.protocol.audit import AuditedEvent
 from autotune.protocol.ids import derived_id
 from autotune_platform.audit.repository import AuditRepository
 
+logger = Logger()
+
+AUDITED_MESSAGE: Final = "event audited"
+"""What metrics of trainings count; see ``infra.stacks.observability``."""
 AUDITED: Final = frozenset(
     {
         "apprentice.alarm",
         "apprentice.canary",
+        "apprentice.training",
         "budget.exhausted",
         "budget.warning",
         "model.promoted",
     }
 )
-"""Types of events that say who may answer, or that money is short."""
+"""Types of events that say who may answer, what was trained, or that money is short."""
 
 _NAMES: Final = frozenset({"taskName"})
 """Of an organisation's own choice: no entry has such."""
@@ -57,3 +64,5 @@ class EventAudit:
             data={name: value for name, value in data.items() if name not in _NAMES},
         )
         self._repository.add(organization_id, entry)
+        # Metrics are made of it: what began, what it came to, and what it cost.
+        logger.info(AUDITED_MESSAGE, action=entry.action, event_id=event_id, data=entry.data)

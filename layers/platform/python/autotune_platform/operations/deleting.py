@@ -7,7 +7,7 @@ whole pass finds nothing: what was under way when the organisation was suspended
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -48,6 +48,7 @@ _CANCEL = "cancel"
 _EXPORTS = "exports"
 _BATCH = "batch"
 _REGISTRY = "registry"
+_APPRENTICE = "apprentice"
 _OBJECTS_PER_CALL = 1_000
 # For what is under way when the time is over, and for noting where it ended.
 _RESERVED_SECONDS = 10
@@ -62,6 +63,7 @@ class OrganizationDeletion:
     Attributes:
         tables: what is read and emptied, by name, in this order.
         health_partition: where the health of a grader lies.
+        end_hostings: has what hosts versions of an apprentice's task taken down, by its id and now.
     """
 
     organizations: OrganizationService
@@ -69,6 +71,7 @@ class OrganizationDeletion:
     completions: CompletionService
     tables: Mapping[str, OrganizationItems]
     health_partition: Callable[[str], str]
+    end_hostings: Callable[[str, datetime], None]
     s3: "S3Client"
     content_bucket: str
     export_bucket: str
@@ -209,6 +212,9 @@ class OrganizationDeletion:
             self.tables[table].delete_partition(f"use#key_none#{pk}")
         elif pk.startswith("grd_") and table == _REGISTRY:
             self.tables[table].delete([(self.health_partition(pk), pk)])
+        elif pk.startswith("apt_") and table == _APPRENTICE and "#" not in pk:
+            # It costs money by the hour, and is found by nothing else once its task is gone.
+            self.end_hostings(pk, self.clock.now())
 
     def _delete_exports(self, organization_id: str, has_time: HasTime) -> int:
         """Delete files of exports; return how many, with time left all of them."""

@@ -478,10 +478,12 @@ class TrainingJobEnvironment(TrainingEnvironment, TrainingPricesEnvironment):
     training_code: str
 
 
-class TrainingSweepEnvironment(Environment):
-    """For the function that finds trainings whose execution was lost."""
+class TrainingSweepEnvironment(TrainingPricesEnvironment):
+    """For the function that begins trainings, and finds lost ones and jobs of none."""
 
     apprentice_table: str
+    apprentice_bucket: str
+    budgets_table: str
     train_student_arn: str
 
 
@@ -491,14 +493,12 @@ class HostingSweepEnvironment(TrainingPricesEnvironment):
     Attributes:
         hosting_prefix: what each name that it makes begins with.
         hosting_role_arn: of the role that hosts act as.
-        serverless_image: of containers that run a model's own script.
         adapter_image: of containers that serve a base with adapters.
     """
 
     apprentice_table: str
     hosting_prefix: str
     hosting_role_arn: str
-    serverless_image: str
     adapter_image: str
 
 

@@ -33,7 +33,7 @@ HOLDER = DataHolder(
         Holding(
             place="table apprentice",
             key="apt_* / event#*",
-            what="alarms and promotions of versions of an apprentice, until published",
+            what="alarms, promotions and trainings of versions of an apprentice, until published",
             days=30,
             retained="an event is published once it is stored",
         ),

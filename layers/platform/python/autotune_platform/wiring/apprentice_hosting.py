@@ -27,7 +27,6 @@ class HostingSweepParts:
         settings = HostSettings(
             prefix=self.environment.hosting_prefix,
             role_arn=self.environment.hosting_role_arn,
-            serverless_image=self.environment.serverless_image,
             adapter_image=self.environment.adapter_image,
         )
         return HostingSweeping(

@@ -20,6 +20,7 @@ from autotune_platform.apprentice.training.freezing import FreezeStep
 from autotune_platform.apprentice.training.hosting import HostStep
 from autotune_platform.apprentice.training.job_files import JobFiles
 from autotune_platform.apprentice.training.jobs import TrainingJobs
+from autotune_platform.apprentice.training.obstacles import TrainingObstacles
 from autotune_platform.apprentice.training.on_sagemaker import SageMakerStep
 from autotune_platform.apprentice.training.progress import TrainingProgress
 from autotune_platform.apprentice.training.repository import TrainingRepository
@@ -27,9 +28,12 @@ from autotune_platform.apprentice.training.service import Trainings
 from autotune_platform.apprentice.training.starting import TrainingStarting
 from autotune_platform.apprentice.training.sweeping import TrainingSweeping
 from autotune_platform.apprentice.training.verifying import VerifyStep
+from autotune_platform.apprentice.training.watched import WatchedJobs
+from autotune_platform.apprentice.training.watching import JobWatching
 from autotune_platform.apprentice.versions.repository import VersionRepository
 from autotune_platform.budgets.money import MoneyBudgets
 from autotune_platform.budgets.task_money import TaskMoney
+from autotune_platform.budgets.uses import MoneyUses
 from autotune_platform.ledger.row_answers import RowAnswers
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.document_signing import DocumentSigning
@@ -62,7 +66,11 @@ class TrainingApiParts(ApiParts, ApprenticeParts):
             repository=self.training_repository,
             evidence=EvidenceRepository(self.apprentice_table),
             executions=_executions(self.environment.train_student_arn),
-            prices=_prices(self.environment),
+            obstacles=TrainingObstacles(
+                prices=_prices(self.environment),
+                uses=MoneyUses(table=self.budgets_table),
+                versions=VersionRepository(self.apprentice_table),
+            ),
             stop_job=SageMakerJobs().stop,
         )
 
@@ -169,6 +177,7 @@ class TrainingJobParts(TrainingParts):
                 image=environment.training_image,
                 code=environment.training_code,
             ),
+            watched=WatchedJobs(self.apprentice_table),
             files=self.job_files,
             money=self.training_money,
             budgets=TaskMoney(money=self.training_money),
@@ -205,6 +214,11 @@ class TrainingSweepParts:
         return Table(self.environment.apprentice_table, clients.dynamodb())
 
     @cached_property
+    def money(self) -> MoneyBudgets:
+        budgets = Table(self.environment.budgets_table, clients.dynamodb())
+        return MoneyBudgets(table=budgets, outbox=self.table)
+
+    @cached_property
     def training_sweeping(self) -> TrainingSweeping:
         return TrainingSweeping(
             progress=TrainingProgress(
@@ -215,12 +229,28 @@ class TrainingSweepParts:
         )
 
     @cached_property
+    def job_watching(self) -> JobWatching:
+        return JobWatching(
+            watched=WatchedJobs(self.table),
+            trainings=TrainingRepository(self.table),
+            sagemaker=SageMakerJobs(),
+            money=self.money,
+            files=ModelFiles(bucket=self.environment.apprentice_bucket, s3=clients.s3()),
+        )
+
+    @cached_property
     def training_starting(self) -> TrainingStarting:
         return TrainingStarting(
             trainings=TrainingRepository(self.table),
             tasks=TaskRepository(self.table),
             evidence=EvidenceRepository(self.table),
             executions=_executions(self.environment.train_student_arn),
+            obstacles=TrainingObstacles(
+                prices=_prices(self.environment),
+                uses=self.money,
+                versions=VersionRepository(self.table),
+            ),
+            money=self.money,
         )
 
 

@@ -2,12 +2,14 @@
 
 from functools import cached_property
 
+from autotune_platform.apprentice.hosting.repository import HostingRepository
 from autotune_platform.graders.repository import health_partition
 from autotune_platform.operations.dead_letters import DeadLetters
 from autotune_platform.operations.deleting import OrganizationDeletion
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import DeadLetterEnvironment, DeletionEnvironment
 from autotune_platform.storage.purging import OrganizationItems
+from autotune_platform.storage.table import Table
 from autotune_platform.wiring.access import ApiParts
 from autotune_platform.wiring.completions import CompletionParts
 
@@ -37,6 +39,9 @@ class DeletionParts(ApiParts, CompletionParts):
                 for name, table in tables.items()
             },
             health_partition=health_partition,
+            end_hostings=HostingRepository(
+                Table(self.environment.apprentice_table, clients.dynamodb())
+            ).end,
             s3=clients.s3(),
             content_bucket=self.environment.content_bucket,
             export_bucket=self.environment.export_bucket,

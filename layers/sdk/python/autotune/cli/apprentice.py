@@ -22,7 +22,7 @@ from autotune.client.apprentice_files.faults import ApprenticeFileError
 from autotune.client.apprentice_files.reading import parse_apprentice_file
 from autotune.protocol.apprentice_pairs import ApprenticeVersionPair
 from autotune.protocol.apprentice_spend import ApprenticeSpend
-from autotune.protocol.apprentice_tasks import ApprenticeTaskSummary
+from autotune.protocol.apprentice_tasks import ApprenticeConfiguration, ApprenticeTaskSummary
 from autotune.protocol.limits import MAX_APPRENTICE_CONFIGURATIONS, MAX_APPRENTICE_VERSIONS
 
 app = typer.Typer(
@@ -37,6 +37,13 @@ _COLUMNS: Columns[ApprenticeTaskSummary] = {
     "VERSION": lambda one: one.version,
     "UPDATED": lambda one: f"{one.updated_at:%Y-%m-%d %H:%M}",
     "DESCRIPTION": lambda one: one.description,
+}
+
+_CONFIGURATIONS: Columns[ApprenticeConfiguration] = {
+    "VERSION": lambda one: one.version,
+    "DEFINITION": lambda one: one.definition_hash[:12],
+    "MADE": lambda one: f"{one.created_at:%Y-%m-%d %H:%M}",
+    "BY": lambda one: one.created_by,
 }
 
 _PAIRS: Columns[ApprenticeVersionPair] = {
@@ -114,6 +121,21 @@ def show(
     if spend is not None:
         fields["spend"] = _spend(spend)
     invocation.show_fields({**fields, **configuration})
+
+
+@command(app)
+def configurations(
+    invocation: Invocation,
+    name: str,
+    *,
+    limit: Annotated[int, typer.Option(min=1, help="At most so many.")] = 50,
+) -> None:
+    """List versions of a task's configuration, newest first; `show --version` has one of them.
+
+    Evidence is of a definition: it goes on with a version that has the same one.
+    """
+    found = invocation.client.apprentice_tasks.configurations(name, page_size=page_size(limit))
+    invocation.show_all(found, _CONFIGURATIONS, limit)
 
 
 command(app)(apprentice_runs.run)

@@ -204,7 +204,8 @@ _STATUSES: Columns[ApprenticeStatus] = {
 def _next_training(shown: ApprenticeNextTraining) -> str:
     running = "" if shown.running is None else f", after training {shown.running}, which is running"
     why = ", as a version raised an emergency" if shown.cause == "emergency" else ""
-    return f"at {shown.examples_needed} examples{why}{running}"
+    waits = "" if shown.waits is None else f"; it waits: {shown.waits.message}"
+    return f"at {shown.examples_needed} examples{why}{running}{waits}"
 
 
 def _print_status(status: ApprenticeStatus) -> None:

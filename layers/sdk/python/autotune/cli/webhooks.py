@@ -43,8 +43,8 @@ Events = Annotated[
         "ledger.batch.needs_operator, ledger.import.completed, "
         "ledger.connection.paused, ledger.connection.resumed, budget.exhausted, budget.warning, "
         "deck.run.completed, deck.edit.measured, deck.proposal.completed, "
-        "model.promoted, apprentice.alarm, apprentice.canary or apprentice.report; "
-        "may be repeated.",
+        "model.promoted, apprentice.alarm, apprentice.canary, apprentice.training or "
+        "apprentice.report; may be repeated.",
     ),
 ]
 

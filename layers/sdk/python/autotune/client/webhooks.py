@@ -35,7 +35,7 @@ def create_webhook(
             ``ledger.connection.resumed``, ``budget.exhausted``, ``budget.warning``,
             ``deck.run.completed``, ``deck.edit.measured``,
             ``deck.proposal.completed``, ``model.promoted``, ``apprentice.alarm``,
-            ``apprentice.canary``, ``apprentice.report``;
+            ``apprentice.canary``, ``apprentice.training``, ``apprentice.report``;
             default ``all``, those of later versions too.
 
     Raises:

@@ -145,6 +145,10 @@ class ApprenticeCertificate(ResponseModel):
         version: its number within the task.
         model: by which it is hosted.
         artifact_sha256: of the model's bytes, in hexadecimal digits.
+        base_model: what an adapter is of, without which its bytes answer nothing; None of models
+            that need no other, and in certificates that are older than this field.
+        base_sha256: of the list of the base's files and their digests (``base.json``), in
+            hexadecimal digits; None alike.
         training_id: the training that made it.
         trained_at: when that began.
         issued_at: when it was signed.
@@ -160,6 +164,8 @@ class ApprenticeCertificate(ResponseModel):
     version: int
     model: str
     artifact_sha256: str
+    base_model: str | None = None
+    base_sha256: str | None = None
     training_id: str
     training: int
     backend: TrainingBackend

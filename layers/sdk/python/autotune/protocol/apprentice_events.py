@@ -2,6 +2,13 @@
 
 from typing import Literal
 
+from autotune.protocol.apprentice_models import TrainingBackend
+from autotune.protocol.apprentice_trainings import (
+    ApprenticeTrainingCause,
+    ApprenticeTrainingError,
+    ApprenticeTrainingObjection,
+    ApprenticeTrainingState,
+)
 from autotune.protocol.types import ResponseModel, Timestamp
 
 
@@ -43,6 +50,36 @@ class ApprenticeCanaryMoved(ResponseModel):
     share: float
     sequence: int
     mean_agreement: float | None = None
+    changed_at: Timestamp
+
+
+class ApprenticeTrainingChanged(ResponseModel):
+    """The data of ``apprentice.training``: a training began, or it ended.
+
+    Attributes:
+        number: of the training, among those of the task.
+        change: it ``began``, or it ``ended``, as ``state`` says.
+        cause: why it began.
+        version: the one that came of it, in shadow; None of others.
+        objections: why it was discarded.
+        error: why it failed.
+        spent_nano_usd: what its jobs cost, in billionths of a US dollar.
+        changed_at: when it began or ended.
+    """
+
+    task_id: str
+    task_name: str
+    training_id: str
+    number: int
+    change: Literal["began", "ended"]
+    state: ApprenticeTrainingState
+    cause: ApprenticeTrainingCause
+    backend: TrainingBackend
+    examples: int
+    version: int | None = None
+    objections: list[ApprenticeTrainingObjection] = []
+    error: ApprenticeTrainingError | None = None
+    spent_nano_usd: int = 0
     changed_at: Timestamp
 
 

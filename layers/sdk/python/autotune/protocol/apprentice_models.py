@@ -15,7 +15,8 @@ ServingBackend = Literal["sagemaker", "vllm", "ollama", "llama_cpp", "linear"]
 
 TrainingBackend = Literal["sagemaker", "huggingface", "linear"]
 
-Hosting = Literal["serverless", "inference_component"]
+Hosting = Literal["inference_component"]
+"""How SageMaker hosts what a job trained, which is an adapter of a base model."""
 
 TRAINED_FOR: Mapping[TrainingBackend, tuple[ServingBackend, ...]] = {
     "sagemaker": ("sagemaker",),
@@ -121,6 +122,16 @@ class LocalModel(RequestModel):
     timeout_ms: Annotated[int, Field(ge=50, le=20_000, strict=True)] = 2_000
     idle_minutes: Annotated[int, Field(ge=1, le=1_440, strict=True)] = 30
     gate: Literal["none", "confidence"] = "none"
+
+    @field_validator("hosting", mode="before")
+    @classmethod
+    def _takes_adapters(cls, hosting: object) -> object:
+        if hosting == "serverless":
+            raise ValueError(
+                "serverless is not offered: what jobs train are adapters, which SageMaker's "
+                "serverless endpoints do not take. Possible is: inference_component"
+            )
+        return hosting
 
     @model_validator(mode="after")
     def _what_the_backend_needs(self) -> Self:

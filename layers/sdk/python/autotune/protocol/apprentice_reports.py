@@ -7,6 +7,7 @@ from datetime import date
 from typing import Literal
 
 from autotune.protocol.apprentice_spend import ApprenticeBudgetUse, ApprenticeSpend
+from autotune.protocol.apprentice_trainings import ApprenticeTrainingWaitReason
 from autotune.protocol.types import ResponseModel, Timestamp
 
 ApprenticeStage = Literal["out", "shadow", "canary", "serves"]
@@ -20,6 +21,7 @@ ApprenticeAlertKind = Literal[
     "coverage",
     "halted",
     "budget",
+    "unpriced",
     "refused",
     "failed",
     "unmonitored",
@@ -304,6 +306,21 @@ class ApprenticeAlert(ResponseModel):
     message: str
 
 
+class ApprenticeTrainingWait(ResponseModel):
+    """Why a training does not begin that is due; it is looked at again every ten minutes.
+
+    Attributes:
+        reason: ``budget`` where ``training_monthly`` has no room for its job, ``versions`` where
+            the task has as many versions as it may.
+        message: the same for people.
+        until: when the month is over that has no room; None where another configuration is needed.
+    """
+
+    reason: ApprenticeTrainingWaitReason
+    message: str
+    until: Timestamp | None = None
+
+
 class ApprenticeNextTraining(ResponseModel):
     """When a training starts by itself.
 
@@ -312,11 +329,13 @@ class ApprenticeNextTraining(ResponseModel):
         cause: ``emergency`` where a version raised one since the last training, after which a batch
             of new examples is enough.
         running: number of the training that is under way; the next one waits for its end.
+        waits: why it does not begin although there are examples enough.
     """
 
     examples_needed: int
     cause: Literal["examples", "emergency"]
     running: int | None
+    waits: ApprenticeTrainingWait | None = None
 
 
 class ApprenticeStatus(ResponseModel):

@@ -75,13 +75,13 @@ class AuditedDecision(ResponseModel):
 
 
 class AuditedEvent(ResponseModel):
-    """What happened without a call: a budget is short, a small model serves, or it no longer may.
+    """What happened without a call: a budget is short, a small model was trained, or may serve.
 
     It is the event that webhooks get; ``time`` is when it happened.
 
     Attributes:
         action: ``budget_warning``, ``budget_exhausted``, ``model_promoted``,
-            ``apprentice_canary`` or ``apprentice_alarm``.
+            ``apprentice_canary``, ``apprentice_alarm`` or ``apprentice_training``.
         event_id: what webhooks have as ``webhook-id``.
         data: what webhooks have as ``data``, without names.
     """

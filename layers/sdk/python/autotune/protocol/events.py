@@ -26,6 +26,7 @@ EventType = Literal[
     "model.promoted",
     "apprentice.alarm",
     "apprentice.canary",
+    "apprentice.training",
     "apprentice.report",
 ]
 """What organisations can subscribe to."""

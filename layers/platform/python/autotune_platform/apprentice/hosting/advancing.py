@@ -24,12 +24,13 @@ from autotune_platform.apprentice.versions.repository import VersionRepository
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.sagemaker_control import HostLimitError
-from autotune_platform.storage.counting import Addition
 
 logger = Logger()
 
 STUCK_MESSAGE = "a hosting is stuck"
 """What the alarm's metric counts; see ``infra.stacks.apprentice_hosting``."""
+COUNTED_MESSAGE = "an instance was counted"
+"""What metrics of awake instances are made of."""
 
 _COMPONENT = "component"
 _IN_SERVICE, _FAILED = "InService", "Failed"
@@ -57,7 +58,7 @@ class HostingAdvancing:
         """
         now = self.clock.now()
         if hosting.state == "gone":
-            if now >= hosting.since + KEPT_FOR:
+            if hosting.unwanted_at is not None or now >= hosting.since + KEPT_FOR:
                 self._forget(hosting)
             return
         if hosting.state != "deleting" and not self._is_needed(hosting, now):
@@ -94,6 +95,8 @@ class HostingAdvancing:
 
     def _is_needed(self, hosting: Hosting, now: datetime) -> bool:
         """Return whether a hosting is still to be there: a retired version's is for a day."""
+        if hosting.unwanted_at is not None:
+            return False
         if self.tasks.configuration(hosting.task_id, _FIRST_CONFIGURATION) is None:
             return False
         if hosting.kind == "base":
@@ -114,7 +117,7 @@ class HostingAdvancing:
             return
         if hosting.base is not None and not self._has_base(hosting, now):
             return
-        if hosting.kind != "adapter":
+        if hosting.kind == "base":
             found = self.hosts.endpoint(hosting)
             if found.status is None and ENDPOINT not in hosting.created:
                 self.hosts.create_endpoint(hosting)
@@ -122,15 +125,13 @@ class HostingAdvancing:
             hosting = self._noted(hosting, ENDPOINT)
             if not self._is_up(hosting, found, now):
                 return
-        if hosting.kind != "serverless":
+        found = self.hosts.component(hosting)
+        if found.status is None and _COMPONENT not in hosting.created:
+            self.hosts.create_component(hosting)
             found = self.hosts.component(hosting)
-            if found.status is None and _COMPONENT not in hosting.created:
-                self.hosts.create_component(hosting)
-                found = self.hosts.component(hosting)
-            hosting = self._noted(hosting, _COMPONENT)
-            if not self._is_up(hosting, found, now):
-                return
-        self._enter(hosting, "ready")
+        hosting = self._noted(hosting, _COMPONENT)
+        if self._is_up(hosting, found, now):
+            self._enter(hosting, "ready")
 
     @staticmethod
     def _noted(hosting: Hosting, part_: str) -> Hosting:
@@ -240,24 +241,29 @@ class HostingAdvancing:
         counted_until, seconds = accounted(before, after, now)
         changes = {"due_at": _next_look(after, now), "counted_until": counted_until}
         after = after.model_copy(update=changes)
-        return self.repository.change(before, after, *self._costs(before, seconds))
+        costs = list(self._costs(before, seconds))
+        stored = self.repository.change(before, after, *map(self.repository.cost, costs))
+        for cost in costs if stored else ():
+            logger.info(
+                COUNTED_MESSAGE, hosting=before.name, seconds=cost.seconds, nano_usd=cost.nano_usd
+            )
+        return stored
 
-    def _costs(self, hosting: Hosting, seconds: Mapping[str, int]) -> Iterator[Addition]:
-        """Yield what adds to the accounts of days; those of a task that is gone are nobody's."""
-        task = seconds and self.tasks.configuration(hosting.task_id, _FIRST_CONFIGURATION)
+    def _costs(self, hosting: Hosting, seconds: Mapping[str, int]) -> Iterator[HostingCost]:
+        """Yield what an instance cost by day; that of a task which is gone is nobody's."""
+        is_read = seconds and hosting.unwanted_at is None
+        task = is_read and self.tasks.configuration(hosting.task_id, _FIRST_CONFIGURATION)
         if not task:
             return
         price = self.prices.find(hosting.instance_type or "")
         for day, count in seconds.items():
             cost = None if price is None else price_of(count, price)
-            yield self.repository.cost(
-                HostingCost(task.organization_id, hosting.task_id, day, count, cost)
-            )
+            yield HostingCost(task.organization_id, hosting.task_id, day, count, cost)
 
 
 def _next_look(hosting: Hosting, now: datetime) -> datetime:
     if hosting.state == "gone":
-        return hosting.since + KEPT_FOR
+        return hosting.since + (timedelta() if hosting.unwanted_at else KEPT_FOR)
     if hosting.state == "ready" and hosting.kind == "base":
         return min(max(_idle_at(hosting), now + _SOON), now + _LATER)
     return now + (_LATER if hosting.state in {"ready", "asleep"} else _SOON)

@@ -1,7 +1,7 @@
 """What asks a version at SageMaker notes it, so that what is idle sleeps and what is wanted wakes.
 
 A base has one note a minute, whoever writes it: the write is on condition that the minute is a
-later one, and a process tries once a minute. Serverless endpoints need none.
+later one, and a process tries once a minute.
 """
 
 import threading

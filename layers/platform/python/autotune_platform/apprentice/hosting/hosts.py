@@ -8,16 +8,27 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from autotune_platform.apprentice.hosting.models import SERVERLESS_MB, Hosting, tags_of
+from autotune_platform.apprentice.hosting.models import Hosting, tags_of
 from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.sagemaker_control import SageMakerControl
 
 VARIANT = "all"
-_CONCURRENCY = 20
 _STARTUP_SECONDS = 1_200
 _BASE_MB = 4_096
 _ACCELERATED = ("ml.g", "ml.p")
 _SPACE_FOR_ADAPTERS = 4
+# LMI's own way to vLLM, which since 0.34 has adapters; before, answers were made by another one.
+_ON_VLLM = {
+    "SERVING_FAIL_FAST": "true",
+    "OPTION_ASYNC_MODE": "true",
+    "OPTION_ROLLING_BATCH": "disable",
+    "OPTION_ENTRYPOINT": "djl_python.lmi_vllm.vllm_async_service",
+    # As many as the component has.
+    "OPTION_TENSOR_PARALLEL_DEGREE": "1",
+    # As long as fits beside the weights: a model's own longest may need more than there is, and
+    # then nothing starts (vLLM 0.14, #29431).
+    "OPTION_MAX_MODEL_LEN": "auto",
+}
 
 
 @dataclass(frozen=True)
@@ -44,13 +55,11 @@ class HostSettings:
     Attributes:
         prefix: what each name begins with.
         role_arn: of the role that hosts act as.
-        serverless_image: of containers that run a model's own script.
         adapter_image: of containers that serve a base with adapters.
     """
 
     prefix: str
     role_arn: str
-    serverless_image: str
     adapter_image: str
 
 
@@ -78,24 +87,21 @@ class Hosts:
         )
 
     def create_endpoint(self, hosting: Hosting) -> None:
-        """Create an endpoint, with the model or the instances that it needs.
+        """Create a base's endpoint, with the model and the instances that it needs.
 
         Raises:
             HostLimitError: the account may not have so much.
         """
         tags, do = tags_of(self.settings.prefix, hosting), self.control.do
-        config: dict[str, Any] = {"EndpointConfigName": hosting.name, "Tags": tags}
         do("create_model", **self._model(hosting), Tags=tags)
-        if hosting.kind == "serverless":
-            do("create_endpoint_config", ProductionVariants=[_serverless(hosting)], **config)
-        else:
-            do(
-                "create_endpoint_config",
-                ProductionVariants=[_instances(hosting)],
-                ExecutionRoleArn=self.settings.role_arn,
-                EnableNetworkIsolation=True,
-                **config,
-            )
+        do(
+            "create_endpoint_config",
+            EndpointConfigName=hosting.name,
+            ProductionVariants=[_instances(hosting)],
+            ExecutionRoleArn=self.settings.role_arn,
+            EnableNetworkIsolation=True,
+            Tags=tags,
+        )
         do(
             "create_endpoint",
             EndpointName=hosting.name,
@@ -111,24 +117,27 @@ class Hosts:
         Raises:
             HostLimitError: the account may not have so much.
         """
-        specification: dict[str, Any]
-        runtime: dict[str, Any] = {}
+        made: dict[str, Any]
         if hosting.base is not None:
-            specification = {
-                "BaseInferenceComponentName": hosting.base,
-                "Container": {"ArtifactUrl": hosting.artifact},
+            # It has the variant, the resources and the copies of its base, and names none.
+            made = {
+                "Specification": {
+                    "BaseInferenceComponentName": hosting.base,
+                    "Container": {"ArtifactUrl": hosting.artifact},
+                }
             }
         else:
-            runtime = {"RuntimeConfig": {"CopyCount": 1}}
-            specification = self._base(hosting)
+            made = {
+                "VariantName": VARIANT,
+                "Specification": self._base(hosting),
+                "RuntimeConfig": {"CopyCount": 1},
+            }
         self.control.do(
             "create_inference_component",
             InferenceComponentName=hosting.name,
             EndpointName=hosting.base or hosting.name,
-            VariantName=VARIANT,
-            Specification=specification,
             Tags=tags_of(self.settings.prefix, hosting),
-            **runtime,
+            **made,
         )
 
     def set_copies(self, hosting: Hosting, copies: int) -> None:
@@ -149,7 +158,7 @@ class Hosts:
         What is being made or changed cannot be deleted before that is over.
         """
         do = self.control.do
-        if hosting.kind != "serverless" and not self._is_gone(self.component(hosting)):
+        if not self._is_gone(self.component(hosting)):
             do("delete_inference_component", InferenceComponentName=hosting.name)
             return False
         if hosting.kind == "adapter":
@@ -195,37 +204,20 @@ class Hosts:
         return all(tag in answer.get("Tags", []) for tag in wanted)
 
     def _model(self, hosting: Hosting) -> dict[str, Any]:
-        container: dict[str, Any]
-        if hosting.kind == "serverless":
-            container = {
-                "Image": self.settings.serverless_image,
-                "ModelDataUrl": hosting.artifact,
-                # By which its answers say what they are of.
-                "Environment": {"AUTOTUNE_VERSION": hosting.name},
-            }
-        else:
-            container = {
-                "Image": self.settings.adapter_image,
-                "ModelDataSource": {
-                    "S3DataSource": {
-                        "S3Uri": hosting.artifact,
-                        "S3DataType": "S3Prefix",
-                        "CompressionType": "None",
-                    }
-                },
-                "Environment": {
-                    "HF_MODEL_ID": "/opt/ml/model",
-                    "OPTION_ENABLE_LORA": "true",
-                    "OPTION_MAX_LORAS": str(_SPACE_FOR_ADAPTERS),
-                    "OPTION_MAX_LORA_RANK": str(hosting.rank),
-                },
-            }
+        source = {
+            "S3Uri": hosting.artifact,
+            "S3DataType": "S3Prefix",
+            "CompressionType": "None",
+        }
         return {
             "ModelName": hosting.name,
             "ExecutionRoleArn": self.settings.role_arn,
-            "PrimaryContainer": container,
-            # Serverless endpoints have none.
-            "EnableNetworkIsolation": hosting.kind == "base",
+            "PrimaryContainer": {
+                "Image": self.settings.adapter_image,
+                "ModelDataSource": {"S3DataSource": source},
+                "Environment": environment_of(hosting),
+            },
+            "EnableNetworkIsolation": True,
         }
 
     def _base(self, hosting: Hosting) -> dict[str, Any]:
@@ -242,14 +234,16 @@ class Hosts:
         }
 
 
-def _serverless(hosting: Hosting) -> dict[str, Any]:
+def environment_of(hosting: Hosting) -> dict[str, str]:
+    """Return the variables that LMI serves a base with adapters by."""
     return {
-        "VariantName": VARIANT,
-        "ModelName": hosting.name,
-        "ServerlessConfig": {
-            "MemorySizeInMB": hosting.memory_mb or SERVERLESS_MB,
-            "MaxConcurrency": _CONCURRENCY,
-        },
+        **_ON_VLLM,
+        "HF_MODEL_ID": "/opt/ml/model",
+        # By which an answer of the base says so.
+        "OPTION_SERVED_MODEL_NAME": hosting.name,
+        "OPTION_ENABLE_LORA": "true",
+        "OPTION_MAX_LORAS": str(_SPACE_FOR_ADAPTERS),
+        "OPTION_MAX_LORA_RANK": str(hosting.rank),
     }
 
 

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 from autotune_platform.apprentice.local.contract import ServedModel
 from autotune_platform.runtime.frozen_model import FrozenModel
 
-Kind = Literal["serverless", "base", "adapter"]
+Kind = Literal["base", "adapter"]
 State = Literal["creating", "ready", "asleep", "resizing", "deleting", "gone"]
 HostingError = Literal["failed", "stuck", "limit", "name_taken", "refused"]
 """Why it was given up: its host does not start, or SageMaker has no capacity; SageMaker did not
@@ -20,8 +20,6 @@ STUCK_AFTER = timedelta(minutes=30)
 KEPT_FOR = timedelta(hours=24)
 """So long the hosting of a retired version stays, and that of a model that no version is."""
 MOST_NAME_CHARACTERS = 63
-SERVERLESS_MB = 4_096
-"""Of the 1,024 to 6,144 MB that SageMaker's serverless endpoints have; CPU comes with memory."""
 
 
 class Wanted(NamedTuple):
@@ -29,15 +27,15 @@ class Wanted(NamedTuple):
 
     Attributes:
         model: name that no other model ever has.
-        artifact: URI of its ``model.tar.gz``; of an adapter alone where there is a base.
-        base: what it is an adapter of; None where the artifact has all.
+        artifact: URI of its ``model.tar.gz``, an adapter alone.
+        base: what it is an adapter of.
     """
 
     task_id: str
     model: str
     artifact: str
     idle_minutes: int
-    base: "WantedBase | None" = None
+    base: "WantedBase"
 
 
 class WantedBase(NamedTuple):
@@ -57,16 +55,15 @@ class WantedBase(NamedTuple):
 class Hosting(FrozenModel):
     """What is hosted, and how far that is.
 
-    It has no ``organization_id``: deleting an organisation leaves it to the sweeper, which takes
-    down what costs money before it forgets it.
+    It has no ``organization_id``: deleting an organisation marks it as unwanted and leaves it to
+    the sweeper, which takes down what costs money before it forgets it.
 
     Attributes:
         name: of endpoint, component, configuration and model; it is used once.
         artifact: URI of what is served.
-        base: name of an adapter's base; None for others.
+        base: name of an adapter's base; None for a base.
         instance_type: of a base.
         rank: highest rank of a base's adapters.
-        memory_mb: of a serverless one.
         idle_minutes: a base without a call for so long is scaled to zero; as the task had it when
             somebody last asked.
         copies: how many a base is to have.
@@ -76,6 +73,7 @@ class Hosting(FrozenModel):
         since: when it came into its state.
         called_at: the last minute in which it was asked, as far as anybody noted it.
         wanted_at: the last minute in which somebody was not answered.
+        unwanted_at: when its task was deleted; it is taken down whatever else is known.
         counted_until: up to when its instance is in the account; None where it has none.
         revision: of what the sweeper wrote.
         due_at: when the sweeper is to look at it.
@@ -88,7 +86,6 @@ class Hosting(FrozenModel):
     base: str | None = None
     instance_type: str | None = None
     rank: int | None = None
-    memory_mb: int | None = None
     idle_minutes: int
     copies: int = 1
     created: tuple[str, ...] = ()
@@ -97,6 +94,7 @@ class Hosting(FrozenModel):
     since: datetime
     called_at: datetime | None = None
     wanted_at: datetime | None = None
+    unwanted_at: datetime | None = None
     counted_until: datetime | None = None
     revision: int = 0
     due_at: datetime

@@ -1,8 +1,8 @@
 """Where hostings are stored: ``pk=apt_…#hosting, sk=host#<name>``, open until they are forgotten.
 
 ``sk=cost#2026-11-27`` is what a task's instances cost on a UTC day (``hosting.accounts``).
-Two write a hosting: the sweeper, each time on condition that it is as it was read, and whoever asks
-a model, who notes minutes and nothing else.
+Three write a hosting: the sweeper, each time on condition that it is as it was read; whoever asks a
+model, who notes minutes and nothing else; and whoever deletes its task.
 """
 
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ OPEN_HOSTINGS = "hostings"
 """The partition of the index that has all hostings: there are as many as models are served."""
 _HOST = "host#"
 _COST = "cost#"
-_NOTED = ("called_at", "wanted_at")
+_NOTED = ("called_at", "wanted_at", "unwanted_at")
 _COUNTED_UNTIL = "counted_until"
 
 
@@ -164,6 +164,13 @@ class HostingRepository:
             "due_at": moment(at),
         }
         return self._note(task_id, name, noted, rising="wanted_at")
+
+    def end(self, task_id: str, at: datetime) -> None:
+        """Have the sweeper take down all that a task has, beginning with its next look."""
+        noted = {"unwanted_at": moment(at), "due_at": moment(at)}
+        for one in self.of_task(task_id):
+            if one.unwanted_at is None:
+                self._table.update(hostings_of(task_id), _HOST + one.name, noted, having=OPEN_SHARD)
 
     def due(self, before: datetime, *, limit: int) -> Iterator[Hosting]:
         """Yield hostings that are to be looked at, the longest due first."""

@@ -1,10 +1,8 @@
 """Having models hosted: who wants one stores that, and asks again until the sweeper has made it."""
 
 from autotune_platform.apprentice.hosting.models import (
-    SERVERLESS_MB,
     Hosting,
     Wanted,
-    WantedBase,
     base_name_of,
     name_of,
 )
@@ -36,20 +34,18 @@ class Hostings:
         if found is None:
             found = self._begun(wanted, name)
         # The base comes after: one that nothing is of would be taken down.
-        if wanted.base is not None and found.state == "creating":
-            self._have_base(wanted, wanted.base, found)
+        if found.state == "creating":
+            self._have_base(wanted, found)
         return found
 
     def _begun(self, wanted: Wanted, name: str) -> Hosting:
-        base = wanted.base and base_name_of(self.prefix, wanted.task_id, wanted.base)
         now = self.clock.now()
         made = Hosting(
             name=name,
-            kind="adapter" if base else "serverless",
+            kind="adapter",
             task_id=wanted.task_id,
             artifact=wanted.artifact,
-            base=base,
-            memory_mb=None if base else SERVERLESS_MB,
+            base=base_name_of(self.prefix, wanted.task_id, wanted.base),
             idle_minutes=wanted.idle_minutes,
             since=now,
             due_at=now,
@@ -58,8 +54,9 @@ class Hostings:
             return made
         return self.repository.find(wanted.task_id, name) or made
 
-    def _have_base(self, wanted: Wanted, base: WantedBase, adapter: Hosting) -> None:
+    def _have_base(self, wanted: Wanted, adapter: Hosting) -> None:
         """Have a base for an adapter that is being made; it may have been taken down before."""
+        base = wanted.base
         name, now = base_name_of(self.prefix, wanted.task_id, base), self.clock.now()
         found = self.repository.find(wanted.task_id, name)
         if found is not None:

@@ -8,6 +8,7 @@ from typing import Any
 from cachetools import TTLCache
 
 from autotune.protocol.apprentice_models import ServingBackend
+from autotune_platform.apprentice.local.adapter_hosts import answered_by
 from autotune_platform.apprentice.local.chat_completions import chat_request, read_chat_answer
 from autotune_platform.apprentice.local.contract import (
     CallNotes,
@@ -29,8 +30,8 @@ _MOST_CHECKED = 1_000
 _ASLEEP = frozenset({Reason.NOT_READY, Reason.TIMED_OUT})
 """What a version that is scaled to zero, or whose host died, comes to."""
 
-Said = tuple[str, str, float | None]
-"""Text, name of the model that answered, confidence."""
+Said = tuple[str, str | None, float | None]
+"""Text, name of the model that answered as far as it is known, confidence."""
 
 
 def within(
@@ -47,7 +48,7 @@ def within(
         return Unavailable(error.reason, error.detail, _milliseconds_since(started))
     # JSON can say half a character, which no store takes.
     whole = text.encode(errors="replace").decode()
-    return LocalAnswer(whole, model, confidence, _milliseconds_since(started))
+    return LocalAnswer(whole, served.model, confidence, _milliseconds_since(started))
 
 
 def another_version() -> NoAnswerError:
@@ -118,7 +119,7 @@ class ServerClient:
 
 @part
 class SageMakerClient:
-    """Asks a version at an endpoint of this account.
+    """Asks a version at an endpoint of this account, by its component.
 
     Attributes:
         invoke: asks an endpoint; see ``sagemaker.EndpointInvocations``.
@@ -132,7 +133,7 @@ class SageMakerClient:
     idle_minutes: int
 
     def ask(self, question: LocalQuestion, *, timeout_ms: int) -> LocalAnswer | Unavailable:
-        """Ask, once. The answer names the version, which has a new name each time."""
+        """Ask, once. The version has a new name each time, and no answer names another."""
         answer = within(timeout_ms, self.served, lambda: self._said(question))
         sleeps = isinstance(answer, Unavailable) and answer.reason in _ASLEEP
         self.notes.note(self.served, idle_minutes=self.idle_minutes, is_awake=not sleeps)
@@ -140,7 +141,8 @@ class SageMakerClient:
 
     def _said(self, question: LocalQuestion) -> Said:
         request = chat_request(question, model=self.served.model)
-        return read_chat_answer(self.invoke(self.served, request))
+        text, model, confidence = read_chat_answer(self.invoke(self.served, request))
+        return text, answered_by(model, self.served), confidence
 
 
 @part

@@ -39,22 +39,22 @@ def chat_request(question: LocalQuestion, *, model: str) -> dict[str, Any]:
     return body
 
 
-def read_chat_answer(answer: Any) -> tuple[str, str, float | None]:
+def read_chat_answer(answer: Any) -> tuple[str, str | None, float | None]:
     """Return text, name of the model, and confidence of an answer.
 
-    Servers of others have no ``confidence``; our own hosts do. A message without content, as a
-    model leaves it that spent all tokens on reasoning, is an empty text: the model answered, and
-    nothing.
+    Some hosts of adapters name no model. Servers of others have no ``confidence``. A message
+    without content, as a model leaves it that spent all tokens on reasoning, is an empty text: the
+    model answered, and nothing.
 
     Raises:
         NoAnswerError: it has another form.
     """
     try:
         (choice,) = answer["choices"]
-        text, model = choice["message"]["content"], answer["model"]
-    except (KeyError, TypeError, ValueError) as error:
+        text, model = choice["message"]["content"], answer.get("model")
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise _unreadable() from error
-    if not isinstance(text, str | None) or not isinstance(model, str):
+    if not isinstance(text, str | None) or not isinstance(model, str | None):
         raise _unreadable()
     return text or "", model, _confidence(answer)
 

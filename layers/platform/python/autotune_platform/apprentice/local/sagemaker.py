@@ -1,7 +1,7 @@
 """Endpoints of SageMaker, asked by ``InvokeEndpoint`` of its runtime.
 
-What a host is asked and answers has the form of OpenAI's chat completions, which the containers
-for language models have as well; our own hosts add ``confidence``.
+What a host is asked and answers has the form of OpenAI's chat completions, as AWS's container for
+language models has it.
 """
 
 import json
@@ -24,6 +24,9 @@ _REASONS = {
     "AccessDeniedException": Reason.REFUSED,
 }
 _OF_THE_MODEL = "ModelError"
+# Of LMI: an adapter that is not loaded, yet or again, such as by a copy that just started. What LMI
+# cannot read of a request is 424 as well; all that vLLM refuses comes as 500.
+_OF_HOSTS = {424: Reason.NOT_READY}
 
 
 class EndpointInvocations:
@@ -53,8 +56,8 @@ class EndpointInvocations:
 
 def _refused(error: EndpointRefusedError) -> NoAnswerError:
     if error.code == _OF_THE_MODEL:
-        if error.original_status is None:
+        if not error.original_status:
             return NoAnswerError(Reason.NOT_READY, "SageMaker has no answer of the host")
-        return refusal(error.original_status, {})
+        return refusal(error.original_status, _OF_HOSTS)
     reason = _REASONS.get(error.code, Reason.FAILED)
     return NoAnswerError(reason, f"SageMaker answered {error.status}, {error.code}")

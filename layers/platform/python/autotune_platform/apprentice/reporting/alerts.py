@@ -13,13 +13,27 @@ WARN_FROM = 0.8
 """Which share of a budget is worth a word."""
 
 
-def alerts(task: KnownTask, spend: TaskSpend, today: DayCounts) -> list[wire.ApprenticeAlert]:
-    """Return alerts, the gravest first."""
+def alerts(
+    task: KnownTask,
+    spend: TaskSpend,
+    today: DayCounts,
+    *,
+    training: PeriodUse | None,
+    unpriced_seconds: int,
+) -> list[wire.ApprenticeAlert]:
+    """Return alerts, the gravest first.
+
+    Args:
+        training: what the month's trainings have used; None where none is ever paid for.
+        unpriced_seconds: how long instances hosted it whose price is not known.
+    """
     return [
         *_of_versions(task),
         *_of_coverage(task),
         *_of_halt(spend),
-        *(_of_budget(use) for use in spend.uses if _is_near(use)),
+        *(_of_budget(use, "budget") for use in spend.uses if _is_near(use)),
+        *([_of_budget(training, "training budget")] if training and _is_near(training) else []),
+        *_of_prices(unpriced_seconds),
         *_of_runs(today),
         *_of_windows(task),
         *_of_graduation(task),
@@ -70,12 +84,18 @@ def _is_near(use: PeriodUse) -> bool:
     return use.limit is not None and use.spent + use.reserved >= WARN_FROM * use.limit
 
 
-def _of_budget(use: PeriodUse) -> wire.ApprenticeAlert:
+def _of_budget(use: PeriodUse, what: str) -> wire.ApprenticeAlert:
     assert use.limit is not None
     share = 100 * (use.spent + use.reserved) / use.limit if use.limit else 100.0
     return _alert(
-        "budget", None, f"{share:.0f} % of the {use.period}'s budget is used, of {use.name}"
+        "budget", None, f"{share:.0f} % of the {use.period}'s {what} is used, of {use.name}"
     )
+
+
+def _of_prices(unpriced_seconds: int) -> Iterator[wire.ApprenticeAlert]:
+    if unpriced_seconds:
+        said = "were hosted on an instance whose price is not known, so savings are not either"
+        yield _alert("unpriced", None, f"{unpriced_seconds / 3_600:.1f} hours {said}")
 
 
 def _of_runs(today: DayCounts) -> Iterator[wire.ApprenticeAlert]:

@@ -3,7 +3,6 @@
 from datetime import UTC, date, timedelta
 
 from autotune.protocol import apprentice_reports as wire
-from autotune.protocol.apprentice_spend import ApprenticeBudgetUse
 from autotune.protocol.llm_connections import nano_usd
 from autotune_platform.access.models import Caller
 from autotune_platform.apprentice.configuration.service import TaskConfigurations
@@ -28,6 +27,7 @@ from autotune_platform.apprentice.reporting.standing import thresholds, version_
 from autotune_platform.apprentice.training.due import next_training
 from autotune_platform.apprentice.training.repository import TrainingRepository
 from autotune_platform.apprentice.training.service import objection_to
+from autotune_platform.budgets.scopes import PeriodUse
 from autotune_platform.budgets.uses import training_of
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
@@ -89,7 +89,7 @@ class TaskReports:
 
     def _status(self, task: KnownTask, days: list[DayCounts]) -> wire.ApprenticeStatus:
         own, derived = task.configured.task, task.derived
-        spend = task.configured.spend
+        spend, training = task.configured.spend, self._training_use(task)
         today = next(
             (one for one in days if one.day == self._today().isoformat()), DayCounts(day="")
         )
@@ -110,11 +110,17 @@ class TaskReports:
             thresholds=thresholds(task),
             versions=[version_standing(task, one) for one in task.versions.values()],
             spend=spend_on_wire(spend),
-            training_spend=self._training_spend(task),
+            training_spend=None if training is None else use_on_wire(training),
             today=counts_on_wire(today),
             savings=savings_on_wire(days, task.paid),
             savings_days=SAVINGS_DAYS,
-            alerts=alerts(task, spend, today),
+            alerts=alerts(
+                task,
+                spend,
+                today,
+                training=training,
+                unpriced_seconds=total(days).hosting_unpriced_seconds,
+            ),
         )
 
     def _known(self, caller: Caller, name: str) -> KnownTask:
@@ -134,11 +140,19 @@ class TaskReports:
             examples=task.examples,
             emergency=task.latest_emergency,
         )
+        held = last.held_back
+        is_held = due.is_due and last.running is None
+        if held is None or not is_held or held.configuration_version != own.version:
+            waits = None
+        else:
+            waits = wire.ApprenticeTrainingWait(
+                reason=held.reason, message=held.message, until=held.until
+            )
         return wire.ApprenticeNextTraining(
-            examples_needed=due.needed, cause=due.cause, running=last.running
+            examples_needed=due.needed, cause=due.cause, running=last.running, waits=waits
         )
 
-    def _training_spend(self, task: KnownTask) -> ApprenticeBudgetUse | None:
+    def _training_use(self, task: KnownTask) -> PeriodUse | None:
         """Return what this month's trainings have used; None where none is ever paid for."""
         own, monthly = task.configured.task, task.document["budgets"]["trainingMonthly"]
         if monthly is None:
@@ -146,7 +160,7 @@ class TaskReports:
         spend = self.tasks.money.spend(own.organization_id, training_of(own.id))
         month = next(use for use in spend.uses if use.period == "month")
         # The scope has it once a job is planned; until then it is the configuration's.
-        return use_on_wire(month._replace(limit=nano_usd(monthly)))
+        return month._replace(limit=nano_usd(monthly))
 
     def _days(self, task: KnownTask, days: int) -> list[DayCounts]:
         today = self._today()

@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from typing import IO, Any, Final, NamedTuple
 
 from autotune_platform.apprentice.students.errors import BadArtifactError
+from autotune_platform.apprentice.students.tar_members import Member, members
 from autotune_platform.runtime.bounded_json import parse_strictly
 
 MANIFEST: Final = "student.json"
@@ -85,20 +86,14 @@ def read_archive(content: IO[bytes], trained_on: TrainedOn) -> Archive:
     manifest: Any = None
     try:
         unpacked = _Counted(gzip.GzipFile(fileobj=packed, mode="rb"), MOST_BYTES)  # type: ignore[arg-type]
-        with tarfile.open(fileobj=unpacked, mode="r|") as archive:
-            for member in archive:
-                name = member.name.removeprefix("./")
-                if member.isdir() and name in {"", "."}:
-                    continue
-                _require_plain(member, name, known=files)
-                opened = archive.extractfile(member)
-                assert opened is not None
-                files[name], checked = _checked(name, opened, member.size)
-                if name == MANIFEST:
-                    manifest = checked
+        for member in members(unpacked, most_bytes=MOST_BYTES):  # type: ignore[arg-type]
+            if member.is_folder:
+                continue
+            _require_plain(member, known=files)
+            files[member.name], checked = _checked(member)
+            if member.name == MANIFEST:
+                manifest = checked
         # What is behind the archive's end is a part of its digest.
-        while unpacked.read(_READ_BYTES):
-            pass
         while packed.read(_READ_BYTES):
             pass
     except (
@@ -143,9 +138,8 @@ class _Counted(io.RawIOBase):
         return some
 
 
-def _require_plain(member: tarfile.TarInfo, name: str, *, known: Mapping[str, str]) -> None:
-    if not member.isreg() or member.issparse():
-        raise BadArtifactError("files alone: no links, no folders, nothing else")
+def _require_plain(member: Member, *, known: Mapping[str, str]) -> None:
+    name = member.name
     if _NAME.fullmatch(name) is None:
         raise BadArtifactError("files in one folder, of safetensors, npz and json alone")
     if name in known:
@@ -158,18 +152,18 @@ def _require_plain(member: tarfile.TarInfo, name: str, *, known: Mapping[str, st
         raise BadArtifactError(f"an npz file of more than {_MOST_NPZ_BYTES} bytes")
 
 
-def _checked(name: str, opened: IO[bytes], size: int) -> tuple[str, Any]:
+def _checked(member: Member) -> tuple[str, Any]:
     """Return a file's digest, and what a json file says."""
-    if name.endswith(".safetensors"):
-        return _safetensors(opened, size), None
-    content = opened.read(size)
-    if name.endswith(".npz"):
+    if member.name.endswith(".safetensors"):
+        return _safetensors(member), None
+    content = member.read(member.size)
+    if member.name.endswith(".npz"):
         _require_numbers(content)
         return hashlib.sha256(content).hexdigest(), None
     return hashlib.sha256(content).hexdigest(), parse_strictly(content, most_values=_MOST_VALUES)
 
 
-def _safetensors(opened: IO[bytes], size: int) -> str:
+def _safetensors(opened: Member) -> str:
     """Return the digest of tensors, each of which is where its header says, and nothing else.
 
     https://github.com/huggingface/safetensors#format
@@ -197,7 +191,7 @@ def _safetensors(opened: IO[bytes], size: int) -> str:
         if begin != at or (end - begin) * 8 != numbers * _BITS[dtype]:
             raise BadArtifactError("tensors that are not where their header says")
         at = end
-    if 8 + length + at != size:
+    if 8 + length + at != opened.size:
         raise BadArtifactError("a safetensors file with more or less than its tensors")
     while some := opened.read(_READ_BYTES):
         digest.update(some)

@@ -96,6 +96,8 @@ def certificate_of(
         version=version,
         model=model.name,
         artifact_sha256=model.sha256,
+        base_model=model.base_model,
+        base_sha256=model.base_sha256,
         training_id=training.id,
         training=training.number,
         backend=training.backend,

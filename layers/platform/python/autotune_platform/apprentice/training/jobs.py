@@ -107,20 +107,7 @@ class TrainingJobs:
     def find(self, name: str) -> Found | None:
         """Return what became of a job; None where there is none of that name."""
         job = self.sagemaker.find(name)
-        if job is None:
-            return None
-        given = job.get("HyperParameters", {})
-        outcome, reason = outcome_of(job)
-        seconds = job.get("TrainingTimeInSeconds", 0)
-        return Found(
-            outcome,
-            reason,
-            seconds,
-            job.get("BillableTimeInSeconds", seconds),
-            job.get("ModelArtifacts", {}).get("S3ModelArtifacts"),
-            given.get(_TRAINING),
-            given.get(_DATA),
-        )
+        return None if job is None else found_in(job)
 
     def stop(self, name: str) -> None:
         """Have a job stopped; one that has ended, or that is not there, stays so."""
@@ -164,6 +151,22 @@ class TrainingJobs:
                 {"Key": "autotune:task", "Value": asked.task_id},
             ],
         }
+
+
+def found_in(job: Mapping[str, Any]) -> Found:
+    """Return what became of a job as SageMaker describes it."""
+    given = job.get("HyperParameters", {})
+    outcome, reason = outcome_of(job)
+    seconds = job.get("TrainingTimeInSeconds", 0)
+    return Found(
+        outcome,
+        reason,
+        seconds,
+        job.get("BillableTimeInSeconds", seconds),
+        job.get("ModelArtifacts", {}).get("S3ModelArtifacts"),
+        given.get(_TRAINING),
+        given.get(_DATA),
+    )
 
 
 def job_name(training_id: str, attempt: int) -> str:

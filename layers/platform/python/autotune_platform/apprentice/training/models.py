@@ -12,6 +12,7 @@ from autotune.protocol.apprentice_trainings import (
     ApprenticeTrainingState,
     ApprenticeTrainingStep,
     ApprenticeTrainingTest,
+    ApprenticeTrainingWaitReason,
 )
 from autotune_platform.apprentice.examples.manifests import Manifest
 from autotune_platform.apprentice.local.contract import ServedModel
@@ -88,6 +89,33 @@ class TrainingJob(FrozenModel):
     planned_at: datetime
     billable_seconds: int | None = None
     spent_nano_usd: int | None = None
+
+
+class WatchedJob(FrozenModel):
+    """A job that was planned, and that nobody has paid for.
+
+    It has no ``organization_id``: deleting an organisation leaves it to the sweeper, which ends
+    what costs money before it forgets it.
+
+    Attributes:
+        name: no other job ever has it.
+        task_id: whose training ``number`` it is of, which has the id ``training_id``.
+        scope: of the money that is set aside for it, in the periods that are named.
+        price_nano_usd: of an hour of its instance.
+        left_since: when it was first seen that no training is under way with it; None before.
+        due_at: when somebody is to look.
+    """
+
+    name: str
+    task_id: str
+    number: int
+    training_id: str
+    scope: str
+    price_nano_usd: int
+    reserved_nano_usd: int
+    periods: tuple[str, ...]
+    left_since: datetime | None = None
+    due_at: datetime
 
 
 class JobPlan(FrozenModel):
@@ -196,6 +224,20 @@ class Certificate(FrozenModel):
     signature: str
 
 
+class HeldBack(FrozenModel):
+    """Why a training does not begin by itself that is due.
+
+    Attributes:
+        configuration_version: under another one it may.
+        until: when the month is over whose budget has no room, if it is that.
+    """
+
+    reason: ApprenticeTrainingWaitReason
+    message: str
+    until: datetime | None = None
+    configuration_version: int
+
+
 class LastTraining(FrozenModel):
     """The last training of a task, as whoever begins the next needs it.
 
@@ -206,6 +248,7 @@ class LastTraining(FrozenModel):
         examples: how many there were of that definition then.
         outcome: how it ended; None while it is under way.
         emergency: number of the latest version that had raised an emergency by then.
+        held_back: why the next one does not begin although it is due.
     """
 
     number: int = 0
@@ -214,3 +257,4 @@ class LastTraining(FrozenModel):
     examples: int = 0
     outcome: ApprenticeTrainingState | None = None
     emergency: int = 0
+    held_back: HeldBack | None = None

@@ -18,6 +18,7 @@ from autotune_platform.apprentice.training.jobs import Asked, Found, TrainingJob
 from autotune_platform.apprentice.training.models import JobPlan, Training, TrainingJob
 from autotune_platform.apprentice.training.prices import reserved_for
 from autotune_platform.apprentice.training.progress import Begun, TrainingProgress, Under
+from autotune_platform.apprentice.training.watched import WatchedJobs
 from autotune_platform.budgets.money import MoneyBudgets, NoRoom, Reserved
 from autotune_platform.budgets.scopes import MoneyLimits
 from autotune_platform.budgets.task_money import TaskMoney
@@ -58,12 +59,14 @@ class SageMakerStep:
     """Has jobs train a model.
 
     Attributes:
+        watched: notes each job for as long as it is not paid for: a training may be gone before.
         budgets: sets what trainings of a task may cost in a month.
     """
 
     progress: TrainingProgress
     endings: TrainingEndings
     jobs: TrainingJobs
+    watched: WatchedJobs
     files: JobFiles
     money: MoneyBudgets
     budgets: TaskMoney
@@ -123,7 +126,8 @@ class SageMakerStep:
         found = self.jobs.find(job.name)
         if found is None:
             if error is not None or begun is None:
-                self._fail(training, job, error or "task_changed")
+                # Somebody may be creating it now: whoever watches pays for it, or finds none.
+                self.progress.fail(training, error or "task_changed")
             else:
                 self._create(training, job, begun)
         elif not found.is_of(training.id, _data(training)):
@@ -172,7 +176,10 @@ class SageMakerStep:
                     planned_at=now,
                 )
                 after = self.progress.going_on(training, "train", job=job, plan=again)
-                return [self.progress.trainings.changed(training, after)]
+                return [
+                    self.progress.trainings.changed(training, after),
+                    self.watched.opened(training, job, scope=_scope(training)),
+                ]
 
             self._reserve(training, begun, amount, planned)
         return self._wait(training)
@@ -219,6 +226,12 @@ class SageMakerStep:
             elif refused.code != "ResourceInUse":
                 self._fail(training, job, "job_refused", reason=str(refused))
             # One whose name is taken is looked at next time: it may be ours.
+            return
+        after = self.progress.trainings.get(training.task_id, training.number)
+        is_under_way = after is not None and after.id == training.id and not after.has_ended
+        if after is None or not is_under_way or after.job is None or after.job.name != job.name:
+            # Whoever ended the training meanwhile may have found no job to stop.
+            self.jobs.stop(job.name)
 
     def _end(
         self,
@@ -308,6 +321,7 @@ class SageMakerStep:
         paid = self.money.settlement(
             [_scope(training)], job.periods, reserved=job.reserved_nano_usd, spent=spent
         )
+        paid.append(self.watched.closed(training.task_id, job.name, self.progress.clock.now()))
         if spent:
             day = self.progress.clock.now().astimezone(UTC).date().isoformat()
             paid.append(self.progress.trainings.paid(training, day, spent))

@@ -9,6 +9,8 @@ from autotune_platform.apprentice.instance_prices import InstancePrices, price_o
 
 _BASE_MODEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(?:/[A-Za-z0-9][A-Za-z0-9._-]*)?")
 _NANO = 1_000_000_000
+IN_JOBS = frozenset({"sagemaker", "huggingface"})
+"""Backends whose models a job trains, by the same program; others cost nothing here."""
 PAID_BEYOND_S = 900
 """Instances are paid for a while before and after a job's program runs."""
 

@@ -14,6 +14,7 @@ from autotune_platform.apprentice.examples.items import (
     counts_key,
 )
 from autotune_platform.apprentice.folding.items import COST_TRAINING, DUE_RUNS_INDEX, day_key
+from autotune_platform.apprentice.training.events import training_changed
 from autotune_platform.apprentice.training.items import (
     LAST,
     TRAINING,
@@ -21,12 +22,18 @@ from autotune_platform.apprentice.training.items import (
     training_key,
     trainings_of,
 )
-from autotune_platform.apprentice.training.models import Certificate, LastTraining, Training
+from autotune_platform.apprentice.training.models import (
+    Certificate,
+    HeldBack,
+    LastTraining,
+    Training,
+)
 from autotune_platform.storage.counting import Addition, Check
 from autotune_platform.storage.due_index import OPEN_SHARD, DueIndex, due_of
 from autotune_platform.storage.item_format import moment
 from autotune_platform.storage.numbered import numbered_page
 from autotune_platform.storage.table import Key, Table
+from autotune_platform.webhooks.outbox import outbox_addition
 
 OPEN_TRAININGS = "trainings"
 """The partition of the index that has trainings under way: there are few, each for minutes."""
@@ -88,7 +95,9 @@ class TrainingRepository:
         return model_from(self._table.get(trainings_of(task_id), LAST) or {}, LastTraining)
 
     def add(self, task: ApprenticeTask, training: Training, *, emergency: int) -> bool:
-        """Store a training that begins; return False where the task changed, or another began.
+        """Store a training that begins, and have that published.
+
+        It returns False where the task changed, or another began.
 
         Args:
             emergency: number of the latest version that raised an emergency; 0 where none did.
@@ -106,12 +115,27 @@ class TrainingRepository:
                 "examples": training.examples,
                 "emergency": emergency,
             },
-            remove=("outcome",),
+            remove=("outcome", "held_back"),
             only_if={"number": before or None, "running": None},
         )
         stored = self._addition(training, only_if={"number": None})
-        writes = (unchanged(self._table.name, task), last, stored)
+        writes = (unchanged(self._table.name, task), last, stored, self._told(training))
         return self._table.write_together(writes, token=uuid4().hex) is None
+
+    def hold_back(self, task: ApprenticeTask, last: LastTraining, held: HeldBack) -> None:
+        """Note why a training does not begin that is due; where something changed, nothing is."""
+        noted = Addition(
+            table=self._table.name,
+            pk=trainings_of(task.id),
+            sk=LAST,
+            changes={
+                "organization_id": task.organization_id,
+                "held_back": held.model_dump(mode="json"),
+            },
+            only_if={"number": last.number or None, "running": None},
+        )
+        writes = (unchanged(self._table.name, task), noted)
+        self._table.write_together(writes, token=uuid4().hex)
 
     def change(
         self,
@@ -122,7 +146,7 @@ class TrainingRepository:
     ) -> bool:
         """Store what became of a training; return False where somebody else did meanwhile.
 
-        One that has ended makes room for the next.
+        One that has ended makes room for the next, and its end is published.
 
         Args:
             before: the training as it was read.
@@ -132,6 +156,7 @@ class TrainingRepository:
         """
         writes: list[Check | Addition] = [self.changed(before, after), *also]
         if after.has_ended:
+            writes.append(self._told(after))
             writes.append(
                 Addition(
                     table=self._table.name,
@@ -219,6 +244,11 @@ class TrainingRepository:
         """
         items = self._table.items(trainings_of(task_id), attributes=("pk", "sk"))
         self._table.delete_many((item["pk"], item["sk"]) for item in items)
+
+    def _told(self, training: Training) -> Addition:
+        """Return what has it published that a training began, or that it ended."""
+        event = training_changed(training)
+        return outbox_addition(event, table=self._table.name, pk=training.task_id)
 
     def _addition(
         self, training: Training, *, only_if: Mapping[str, int | str | bool | None]

@@ -6,15 +6,15 @@ from datetime import datetime
 from typing import Any
 
 from autotune.protocol.ids import new_id
-from autotune.protocol.limits import MAX_APPRENTICE_TRAININGS
+from autotune.protocol.limits import MAX_APPRENTICE_TRAININGS, MAX_APPRENTICE_VERSIONS
 from autotune.protocol.problems import LimitProblem
 from autotune_platform.access.models import Caller
 from autotune_platform.apprentice.configuration.models import ApprenticeTask
 from autotune_platform.apprentice.configuration.service import TaskConfigurations
 from autotune_platform.apprentice.folding.repository import EvidenceRepository
-from autotune_platform.apprentice.instance_prices import InstancePrices
 from autotune_platform.apprentice.training.models import START_WITHIN, LastTraining, Training
-from autotune_platform.apprentice.training.prices import objection_to_paying
+from autotune_platform.apprentice.training.obstacles import TrainingObstacles
+from autotune_platform.apprentice.training.prices import IN_JOBS
 from autotune_platform.apprentice.training.repository import TrainingRepository
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import (
@@ -28,8 +28,6 @@ from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.retry import BUSY
 
 _ATTEMPTS = 8
-IN_JOBS = frozenset({"sagemaker", "huggingface"})
-"""Backends whose models a job trains, by the same program."""
 TRAINED_HERE = IN_JOBS | {"linear"}
 """Backends that something trains so far."""
 
@@ -60,7 +58,7 @@ class Trainings:
     repository: TrainingRepository
     evidence: EvidenceRepository
     executions: Executions
-    prices: InstancePrices
+    obstacles: TrainingObstacles
     stop_job: Callable[[str], None]
     clock: Clock = SYSTEM_CLOCK
 
@@ -71,24 +69,23 @@ class Trainings:
             NotFoundError: there is no such task.
             ConflictError: its configuration trains nothing that is trained here, its evaluator is a
                 grader, a job could not be paid for, or a training is under way.
-            TooManyEntitiesError: the task had as many trainings as it may.
+            TooManyEntitiesError: the task had as many trainings as it may, or has as many versions.
             UnavailableError: others keep changing the task.
         """
         for _ in BUSY.attempts(_ATTEMPTS):
             configured = self.tasks.get(caller, name)
-            objection = objection_to(configured.configuration.document, name)
-            if objection is None:
-                objection = self._objection_to_paying(configured.configuration.document)
+            task, document = configured.task, configured.configuration.document
+            objection = objection_to(document, name)
             if objection is not None:
                 raise ConflictError(objection)
-            task, document = configured.task, configured.configuration.document
             last = self.repository.last(task.id)
             if last.running is not None:
                 raise ConflictError(
                     f"training {last.running} of {name} is under way; wait for its end"
                 )
             if last.number >= MAX_APPRENTICE_TRAININGS:
-                raise _too_many(name)
+                raise _too_many("trainings", MAX_APPRENTICE_TRAININGS, name)
+            self._require_no_obstacle(task, document)
             training = next_of(
                 task, document, last, by=caller.principal_id, now=self.clock.now()
             ).model_copy(update={"examples": self._examples(task)})
@@ -149,9 +146,12 @@ class Trainings:
         task: ApprenticeTask = self.tasks.require(caller, name)
         return self.repository.list(task.id, limit=limit, next_token=next_token)
 
-    def _objection_to_paying(self, document: Mapping[str, Any]) -> str | None:
-        is_paid = document["training"]["backend"] in IN_JOBS
-        return objection_to_paying(document, self.prices) if is_paid else None
+    def _require_no_obstacle(self, task: ApprenticeTask, document: Mapping[str, Any]) -> None:
+        found = self.obstacles.of(task, document)
+        if found is not None and found.reason == "versions":
+            raise _too_many("versions", MAX_APPRENTICE_VERSIONS, task.name)
+        if found is not None:
+            raise ConflictError(found.message)
 
     def _examples(self, task: ApprenticeTask) -> int:
         return self.evidence.examples_of(task.id, task.definition_hash)
@@ -189,11 +189,6 @@ def objection_to(document: Mapping[str, Any], name: str) -> str | None:
     if training["backend"] not in TRAINED_HERE:
         known = ", ".join(sorted(TRAINED_HERE))
         return f"training.backend is {training['backend']}; trained here: {known}"
-    if training["backend"] in IN_JOBS and document["local"]["hosting"] != "inference_component":
-        return (
-            "local.hosting is serverless: what a job trains is an adapter, and inference_component "
-            "hosts those"
-        )
     if document["evaluator"]["type"] == "custom":
         return (
             "evaluator.type is custom: models are judged on held-out examples by structured_match "
@@ -214,9 +209,8 @@ def latest_emergency(evidence: EvidenceRepository, task_id: str, definition_hash
     )
 
 
-def _too_many(name: str) -> TooManyEntitiesError:
-    most = MAX_APPRENTICE_TRAININGS
+def _too_many(what: str, most: int, name: str) -> TooManyEntitiesError:
     return TooManyEntitiesError(
-        f"task {name} had {most} trainings of its small model; make another task",
-        limit=LimitProblem(name="trainings", maximum=most, unit="trainings", actual=most),
+        f"task {name} has {most} {what} of its small model; make another task",
+        limit=LimitProblem(name=what, maximum=most, unit=what, actual=most),
     )

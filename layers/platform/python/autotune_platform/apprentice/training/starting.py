@@ -4,6 +4,9 @@ Whoever counts examples has their number looked at (``examples.items.grown``). A
 what is due, and takes the number off the index if it is as it was read. So nothing is asked of
 tasks where nothing happens, whoever is killed leaves the number to the next sweep, and of two that
 sweep one begins: a training requires its number and that none is under way.
+
+One that could not be paid for is held back, and looked at again every ten minutes: to begin it
+would freeze its examples for nothing, and the next one would wait for another batch.
 """
 
 from collections.abc import Callable
@@ -16,7 +19,8 @@ from autotune_platform.apprentice.configuration.models import ApprenticeTask, Co
 from autotune_platform.apprentice.configuration.repository import TaskRepository
 from autotune_platform.apprentice.folding.repository import EvidenceRepository
 from autotune_platform.apprentice.training.due import Due, next_training
-from autotune_platform.apprentice.training.models import LastTraining
+from autotune_platform.apprentice.training.models import HeldBack, LastTraining
+from autotune_platform.apprentice.training.obstacles import Obstacle, TrainingObstacles
 from autotune_platform.apprentice.training.repository import Grown, TrainingRepository
 from autotune_platform.apprentice.training.service import (
     latest_emergency,
@@ -24,6 +28,7 @@ from autotune_platform.apprentice.training.service import (
     objection_to,
     start_execution,
 )
+from autotune_platform.budgets.money import MoneyBudgets
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.executions import Executions
 from autotune_platform.runtime.parts import part
@@ -34,17 +39,24 @@ BY_ITSELF = "autotune"
 """Who began a training that nobody asked for."""
 LOOKED_AGAIN = timedelta(minutes=1)
 FAILED_AGAIN = timedelta(minutes=15)
+HELD_AGAIN = timedelta(minutes=10)
 _MOST = 500
 
 
 @part
 class TrainingStarting:
-    """Starts trainings that are due."""
+    """Starts trainings that are due.
+
+    Attributes:
+        money: publishes that a budget has no room for one.
+    """
 
     trainings: TrainingRepository
     tasks: TaskRepository
     evidence: EvidenceRepository
     executions: Executions
+    obstacles: TrainingObstacles
+    money: MoneyBudgets
     clock: Clock = SYSTEM_CLOCK
 
     def sweep(self, *, has_time: Callable[[], bool]) -> int:
@@ -90,6 +102,10 @@ class TrainingStarting:
         if last.number >= MAX_APPRENTICE_TRAININGS or not due.is_due:
             self.trainings.looked(grown)
             return False
+        obstacle = self.obstacles.of(task, found.document)
+        if obstacle is not None:
+            self._hold_back(grown, task, last, obstacle)
+            return False
         training = next_of(task, found.document, last, by=BY_ITSELF, now=self.clock.now())
         training = training.model_copy(update={"cause": due.cause, "examples": grown.examples})
         if not self.trainings.add(task, training, emergency=emergency):
@@ -98,6 +114,24 @@ class TrainingStarting:
         start_execution(self.executions, training)
         self.trainings.looked(grown)
         return True
+
+    def _hold_back(
+        self, grown: Grown, task: ApprenticeTask, last: LastTraining, obstacle: Obstacle
+    ) -> None:
+        """Have its status say why it does not begin, and look again later."""
+        held = HeldBack(
+            reason=obstacle.reason,
+            message=obstacle.message,
+            until=obstacle.until,
+            configuration_version=task.version,
+        )
+        if held != last.held_back:
+            logger.info("training held back", task_id=task.id, reason=held.reason)
+            self.trainings.hold_back(task, last, held)
+        if obstacle.no_room is not None:
+            self.money.announce(obstacle.no_room)
+        again = self.clock.now() + HELD_AGAIN
+        self.trainings.look_again(grown, min(again, obstacle.until or again))
 
     def _due(self, grown: Grown, found: Configuration, last: LastTraining) -> tuple[Due, int]:
         """Return when one is due, and the latest version that raised an emergency."""

@@ -1,0 +1,80 @@
+// Examples of a task: how many there are of which kind, their texts, and how one goes.
+
+import { send, useAct, useApi } from "../../api.js";
+import { Confirm } from "../../components/dialog.js";
+import { Empty } from "../../components/empty.js";
+import { Facts, FactsToCome, Stat, Stats } from "../../components/page.js";
+import { Pager } from "../../components/pager.js";
+import { Table } from "../../components/table.js";
+import { Time } from "../../components/time.js";
+import { Trouble } from "../../components/trouble.js";
+import { count, percent, score } from "../../format.js";
+import { html, useState } from "../../preact.js";
+import { link } from "../../router.js";
+import { TaskPage } from "./frame.js";
+
+const ABOUT = "What the paid model answered under the present definition. Some are held out: no model learns from them, and they judge each.";
+const SELECTIONS = { phase1: "before any version", random: "drawn by chance", escalated: "the version did not answer", imported: "brought by somebody" };
+const SIDES = { train: "learned from", holdout: "held out" };
+
+export function Examples({ name, query }) {
+  const of = `apprentice/tasks/${encodeURIComponent(name)}/examples`;
+  const path = ["apprentice", name, "examples"];
+  const counts = useApi(`${of}/counts`);
+  const { data, problem, again } = useApi(of, { limit: 20, nextToken: query.token });
+  const [asked, setAsked] = useState(null);
+  const columns = [
+    { name: "input", title: "Input", width: 17, cell: ({ input }) => text(input) },
+    { name: "output", title: "Answer", width: 13, cell: ({ output }) => text(output) },
+    { name: "selection", title: "Why it was asked", width: 11, cell: ({ selection }) => SELECTIONS[selection] },
+    { name: "side", title: "Side", width: 7, cell: ({ side }) => SIDES[side] ?? "neither" },
+    { name: "run", title: "Run", width: 5, cell: ({ runId }) => runId && html`<a href=${link(["apprentice", name, "runs", runId])}>run</a>` },
+    { name: "at", title: "Answered", width: 7, cell: ({ at }) => html`<${Time} at=${at} relative />` },
+    { name: "delete", title: "", width: 5.5, cell: (one) => html`<button type="button" onClick=${() => setAsked(one)}>Delete</button>` },
+  ];
+  const done = () => {
+    setAsked(null);
+    counts.again();
+    again();
+  };
+  return html`
+    <${TaskPage} name=${name} open="Examples" about=${ABOUT}>
+      <${Trouble} problem=${counts.problem} again=${counts.again} />
+      ${!counts.data && !counts.problem && html`<${FactsToCome} />`}
+      ${counts.data && html`<${Counts} counts=${counts.data.counts} />`}
+      <${Table} label="Examples" problem=${problem} again=${again} columns=${columns} rows=${data?.examples ?? null} id=${({ id }) => id}
+        empty=${html`<${Empty} title="No examples" command=${`autotune apprentice examples import ${name} examples.jsonl`}>Each answer of the paid model becomes one, and some may be brought.<//>`} />
+      <${Pager} path=${path} query=${query} nextToken=${data?.nextToken} />
+      ${asked && html`<${Delete} of=${of} example=${asked} onDone=${done} onClose=${() => setAsked(null)} />`}
+    <//>
+  `;
+}
+
+function Counts({ counts: { examples, selections, split, sides } }) {
+  const groups = split.splitBy.length === 0 ? "inputs" : `groups by ${split.splitBy.join(", ")}`;
+  return html`
+    <${Stats}>
+      <${Stat} label="Examples" value=${count(examples)} hint="under the present definition" />
+      <${Stat} label="Learned from" value=${count(sides?.train)} hint=${sides ? "by the next training" : "with more than 100,000 nobody looks at each"} />
+      <${Stat} label="Held out" value=${count(sides?.holdout)} hint=${`${percent(split.holdout)} of ${groups}${split.isFixed ? ", for good: something was trained" : ""}`} />
+      <${Stat} label="Neither" value=${count(sides?.neither)} hint="held out, but nobody knows how often such inputs come" />
+    <//>
+    <${Facts} facts=${Object.entries(SELECTIONS).map(([selection, title]) => [title, count(selections[selection])])} />
+  `;
+}
+
+function text(value) {
+  return value ? html`<code title=${JSON.stringify(value, null, 2)}>${JSON.stringify(value)}</code>` : html`<span class="nothing">erased</span>`;
+}
+
+function Delete({ of, example, onDone, onClose }) {
+  const { act, problem, busy } = useAct();
+  const remove = async () => {
+    if ((await act(() => send("DELETE", `${of}/${example.id}`))) !== undefined) onDone();
+  };
+  return html`
+    <${Confirm} title="Delete this example?" yes="Delete" busy=${busy} problem=${problem} onYes=${remove} onClose=${onClose}>
+      Nothing learns from it any more, and nothing is judged by it. Its run stays, and so do models that learned from it.
+    <//>
+  `;
+}

@@ -1,0 +1,89 @@
+"""Graphs and the alarm of trainings and hosts of the apprentice's small models."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from aws_cdk import Duration
+from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_stepfunctions as stepfunctions
+
+from infra.constructs.alarms import PERIOD, Alarms, own_metric
+from infra.constructs.service_function import ServiceFunction
+
+# As ``audit.events`` words it.
+AUDITED_MESSAGE = "event audited"
+_OF_TRAININGS: Final[Mapping[str, Sequence[str]]] = {
+    "$.action": ["apprentice_training"],
+    "$.data.change": ["ended"],
+}
+# Hosts are looked at once an hour at least, so that less says little.
+HOUR = Duration.hours(1)
+_BY_OPERATORS = ["platform_error", "job_refused", "artifact_refused"]
+
+
+def watch_trainings(alarms: Alarms, publish: ServiceFunction) -> None:
+    """Makes metrics of ends of trainings, and alarms on those that an operator has to look at.
+
+    Args:
+        alarms: Has them.
+        publish: Its log has each event that is audited.
+    """
+    for state in ("hosted", "discarded", "failed"):
+        alarms.measure_log(
+            publish,
+            name=f"Trainings{state.capitalize()}",
+            message=AUDITED_MESSAGE,
+            where={**_OF_TRAININGS, "$.data.state": [state]},
+        )
+    alarms.measure_log(
+        publish,
+        name="TrainingNanoUsd",
+        message=AUDITED_MESSAGE,
+        where=_OF_TRAININGS,
+        value="$.data.spentNanoUsd",
+    )
+    alarms.watch_log(
+        publish,
+        name="TrainingsNeedOperator",
+        message=AUDITED_MESSAGE,
+        where={**_OF_TRAININGS, "$.data.error": _BY_OPERATORS},
+        description="Trainings could not go on, or SageMaker refused a job, or what it left",
+    )
+
+
+def trainings(machine: stepfunctions.IStateMachine) -> Sequence[cloudwatch.IMetric]:
+    """Return lines of trainings: begun, and what they came to."""
+    return [
+        machine.metric_started(period=PERIOD, label="begun, or begun anew"),
+        own_metric("TrainingsHosted", statistic="Sum", label="a version came of it"),
+        own_metric("TrainingsDiscarded", statistic="Sum", label="showed too little"),
+        own_metric("TrainingsFailed", statistic="Sum", label="failed"),
+        own_metric("TrainingsNeedOperator", statistic="Sum", label="need an operator"),
+        own_metric("HostingsStuck", statistic="Sum", label="hosting stuck"),
+    ]
+
+
+def awake_instances() -> Sequence[cloudwatch.IMetric]:
+    """Return the line of how many instances host versions, on average of an hour."""
+    seconds = own_metric("HostingSeconds", statistic="Sum", period=HOUR)
+    return [
+        cloudwatch.MathExpression(
+            expression="seconds / 3600",
+            using_metrics={"seconds": seconds},
+            period=HOUR,
+            label="instances awake",
+        )
+    ]
+
+
+def spend() -> Sequence[cloudwatch.IMetric]:
+    """Return lines of what jobs and instances cost by the hour, in US dollars."""
+    return [
+        cloudwatch.MathExpression(
+            expression=f"{name} / 1000000000",
+            using_metrics={name: own_metric(metric, statistic="Sum", period=HOUR)},
+            period=HOUR,
+            label=f"{name}, USD an hour",
+        )
+        for name, metric in (("training", "TrainingNanoUsd"), ("hosting", "HostingNanoUsd"))
+    ]

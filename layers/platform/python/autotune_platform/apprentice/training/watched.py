@@ -1,0 +1,89 @@
+"""Where jobs are noted that are not paid for; see ``items``.
+
+A note is written in the transaction that plans a job, and closed in the one that pays for it: so
+there is a note for whatever may be running, whoever was killed, and whatever was deleted meanwhile.
+"""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Any, Final
+from uuid import uuid4
+
+from autotune_platform.apprentice.configuration.items import model_from
+from autotune_platform.apprentice.folding.items import DUE_RUNS_INDEX
+from autotune_platform.apprentice.training.items import JOB, jobs_of
+from autotune_platform.apprentice.training.models import Training, TrainingJob, WatchedJob
+from autotune_platform.storage.counting import Addition
+from autotune_platform.storage.due_index import OPEN_SHARD, due_of
+from autotune_platform.storage.item_format import moment
+from autotune_platform.storage.table import Table
+
+OPEN_JOBS: Final = "jobs"
+"""The partition of the index that has all notes: there are as many as jobs under way."""
+LOOK_AFTER: Final = timedelta(minutes=5)
+_KEPT_CLOSED = timedelta(days=1)
+
+
+class WatchedJobs:
+    """Notes of jobs in the ``apprentice`` table."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def opened(self, training: Training, job: TrainingJob, *, scope: str) -> Addition:
+        """Return what notes a job that is planned now, as a part of a transaction."""
+        watched = WatchedJob(
+            name=job.name,
+            task_id=training.task_id,
+            number=training.number,
+            training_id=training.id,
+            scope=scope,
+            price_nano_usd=job.price_nano_usd,
+            reserved_nano_usd=job.reserved_nano_usd,
+            periods=job.periods,
+            due_at=job.planned_at + LOOK_AFTER,
+        )
+        return Addition(
+            table=self._table.name,
+            pk=jobs_of(training.task_id),
+            sk=JOB + job.name,
+            changes={OPEN_SHARD: OPEN_JOBS, **_attributes(watched)},
+        )
+
+    def closed(self, task_id: str, name: str, now: datetime) -> Addition:
+        """Return what closes the note of a job that is paid for, as a part of a transaction.
+
+        It requires the note to be open: so nothing is paid for twice.
+        """
+        return Addition(
+            table=self._table.name,
+            pk=jobs_of(task_id),
+            sk=JOB + name,
+            changes={"expires_at": int((now + _KEPT_CLOSED).timestamp())},
+            remove=(OPEN_SHARD, "due_at"),
+            only_if={OPEN_SHARD: OPEN_JOBS},
+        )
+
+    def close(self, watched: WatchedJob, now: datetime, *paid: Addition) -> bool:
+        """Close a note with what pays for its job; return False where another did."""
+        writes = [self.closed(watched.task_id, watched.name, now), *paid]
+        return self._table.write_together(writes, token=uuid4().hex) is None
+
+    def due(self, before: datetime, *, limit: int) -> Iterator[WatchedJob]:
+        """Yield notes that are to be looked at, the longest due first."""
+        for item in due_of(self._table, OPEN_JOBS, before, index=DUE_RUNS_INDEX, limit=limit):
+            if OPEN_SHARD in item:
+                yield model_from(item, WatchedJob)
+
+    def look_again(self, watched: WatchedJob, at: datetime, *, left_since: datetime | None) -> None:
+        """Have a job looked at again at a time; one that is closed stays so."""
+        changes: dict[str, Any] = {"due_at": moment(at)}
+        if left_since is not None:
+            changes["left_since"] = moment(left_since)
+        key = (jobs_of(watched.task_id), JOB + watched.name)
+        self._table.update(*key, changes, only_if={OPEN_SHARD: OPEN_JOBS})
+
+
+def _attributes(watched: WatchedJob) -> dict[str, Any]:
+    attributes = watched.model_dump(mode="json", exclude_none=True)
+    return {**attributes, "due_at": moment(watched.due_at)}

@@ -1,0 +1,127 @@
+"""Jobs whose training ended without them, or is gone: they are stopped, and paid for."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from aws_lambda_powertools import Logger
+
+from autotune_platform.apprentice.instance_prices import price_of
+from autotune_platform.apprentice.students.files import ModelFiles
+from autotune_platform.apprentice.training.items import training_key, trainings_of
+from autotune_platform.apprentice.training.jobs import Found, found_in
+from autotune_platform.apprentice.training.models import Training, WatchedJob
+from autotune_platform.apprentice.training.repository import TrainingRepository
+from autotune_platform.apprentice.training.watched import LOOK_AFTER, WatchedJobs
+from autotune_platform.budgets.money import MoneyBudgets
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
+from autotune_platform.runtime.parts import part
+from autotune_platform.runtime.training_jobs import SageMakerJobs
+from autotune_platform.storage.counting import Addition
+
+logger = Logger()
+
+NEVER_CREATED_AFTER: Final = timedelta(minutes=15)
+"""Whoever was about to create a job when its training ended has done so by then, or never will."""
+_SOON = timedelta(minutes=1)
+_MOST = 500
+
+
+@part
+class JobWatching:
+    """Looks after jobs that nobody else looks after.
+
+    Attributes:
+        money: of the ``budgets`` table.
+        files: where jobs read and write.
+    """
+
+    watched: WatchedJobs
+    trainings: TrainingRepository
+    sagemaker: SageMakerJobs
+    money: MoneyBudgets
+    files: ModelFiles
+    clock: Clock = SYSTEM_CLOCK
+
+    def sweep(self, *, has_time: Callable[[], bool]) -> int:
+        """Look at what is due; return how many there were.
+
+        Raises:
+            Exception: the first one of what failed, once all else was looked at.
+        """
+        looked, failed = 0, None
+        for one in self.watched.due(self.clock.now(), limit=_MOST):
+            if not has_time():
+                break
+            looked += 1
+            try:
+                self._look(one)
+            except Exception as error:
+                logger.exception("a job was not looked at", job=one.name)
+                failed = failed or error
+                self._again(one, LOOK_AFTER, left_since=one.left_since)
+        if failed is not None:
+            raise failed
+        return looked
+
+    def _look(self, one: WatchedJob) -> None:
+        training = self.trainings.get(one.task_id, one.number)
+        if training is not None and training.id != one.training_id:
+            training = None
+        if training is not None and not training.has_ended and _is_at(training, one):
+            self._again(one, LOOK_AFTER, left_since=None)
+            return
+        now = self.clock.now()
+        since = one.left_since or now
+        described = self.sagemaker.find(one.name)
+        found = None if described is None else found_in(described)
+        if found is not None and found.training_id != one.training_id:
+            found = None  # somebody else's, of our name
+        elif found is not None and found.outcome == "running":
+            logger.warning("a job without a training is stopped", job=one.name)
+            self.sagemaker.stop(one.name)
+            self._again(one, _SOON, left_since=since)
+            return
+        if found is None and now < since + NEVER_CREATED_AFTER:
+            self._again(one, _SOON, left_since=since)
+            return
+        self.files.delete_jobs(one.task_id, one.training_id)
+        self._pay(one, training, found, now)
+
+    def _pay(
+        self, one: WatchedJob, training: Training | None, found: Found | None, now: datetime
+    ) -> None:
+        billable = 0 if found is None else found.billable_seconds
+        spent = price_of(billable, one.price_nano_usd)
+        paid = self.money.settlement(
+            [one.scope], one.periods, reserved=one.reserved_nano_usd, spent=spent
+        )
+        if training is not None and spent:
+            paid.append(self._shown(training, one, billable, spent))
+            day = now.astimezone(UTC).date().isoformat()
+            paid.append(self.trainings.paid(training, day, spent))
+        if not self.watched.close(one, now, *paid):
+            self._again(one, _SOON, left_since=one.left_since)
+
+    def _shown(self, training: Training, one: WatchedJob, billable: int, spent: int) -> Addition:
+        """Return what has a training that has ended show what its job cost."""
+        changes: dict[str, Any] = {}
+        if training.job is not None and _is_at(training, one):
+            known = {"billable_seconds": billable, "spent_nano_usd": spent}
+            job = training.job.model_copy(update=known)
+            changes["job"] = job.model_dump(mode="json", exclude_none=True)
+        return Addition(
+            table=self.money.outbox.name,
+            pk=trainings_of(one.task_id),
+            sk=training_key(one.number),
+            numbers={"spent_nano_usd": spent, "billable_seconds": billable},
+            changes=changes,
+            only_if={"id": one.training_id},
+        )
+
+    def _again(self, one: WatchedJob, after: timedelta, *, left_since: datetime | None) -> None:
+        self.watched.look_again(one, self.clock.now() + after, left_since=left_since)
+
+
+def _is_at(training: Training, one: WatchedJob) -> bool:
+    return training.job is not None and training.job.name == one.name
