@@ -157,11 +157,11 @@ class Jobs:
             self.made.lab.plant(kind, operation="InvokeEndpoint", times=FAULTY_RUNS)
             self.life.send(JOBS, FAULTY_RUNS)
             self.life.struck[f"hosts: {kind}"] += 1
-        for mood in MOODS:
+        for name, mood in MOODS.items():
             self.host.be(mood)
-            self.life.send(JOBS, 1 if mood == "hangs" else FAULTY_RUNS)
-            self.life.struck[f"hosts: {mood}"] += 1
-        self.host.be("")
+            self.life.send(JOBS, 1 if name == "hangs" else FAULTY_RUNS)
+            self.life.struck[f"hosts: {name}"] += 1
+        self.host.be({})
         self.made.lab.faults.clear()
 
     def jobs(self) -> list[dict[str, Any]]:

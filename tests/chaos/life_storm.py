@@ -18,13 +18,14 @@ from autotune_platform.apprentice.folding.settings import rules_of
 from autotune_platform.apprentice.folding.versions import attempts
 from autotune_platform.apprentice.training import on_sagemaker
 from autotune_platform.apprentice.training.repository import TrainingRepository
-from autotune_platform.budgets.uses import partition, task_scope
+from autotune_platform.budgets.uses import task_scope
 from autotune_platform.runtime import clients
 from autotune_platform.storage.table import Table
 from tests.chaos import apprentice_invariants as held
 from tests.chaos import invariants
 from tests.chaos import life_invariants as lived
 from tests.chaos.apprentice_invariants import Kept
+from tests.chaos.apprentice_money import Looks
 from tests.chaos.invariants import Finding
 from tests.chaos.life_jobs import LOCAL, MONTHLY_USD, Jobs, job_training
 from tests.chaos.life_watch import Watch, Watched, month
@@ -42,6 +43,7 @@ from tests.chaos.lives import (
     training,
 )
 from tests.chaos.student_job import HONEST
+from tests.chaos.tables import Item
 from tests.support.apprentice_runs import Runs
 from tests.support.apprentice_runs import runs as make_runs
 from tests.support.granted import denied_since_last
@@ -128,6 +130,7 @@ class Storm:
         self.organization_id: str = self.runs.platform.me()["organizationId"]
         self.ids: dict[str, str] = {}
         self.watch = Watch(self.organization_id, [], self.world.budget)
+        self.looks = Looks(self, self.world.teacher, self.organization_id, {})
         self.world.after = self._look
         self.world.killer.also(self.made.lab.sagemaker)
 
@@ -163,16 +166,10 @@ class Storm:
         kept, watch = self.world.kept(), self.watch
         watch.look()
         billed = self.world.teacher.billed()
-        spent = {
-            scope: self._spent(scope)
-            for scope in (
-                self.organization_id,
-                *(task_scope(self.organization_id, id_) for id_ in self.ids.values()),
-            )
-        }
+        spent = {scope: self.looks.spent(scope) for scope in self.looks.limits}
         jobs = next(one for one in watch.tasks if one.name == JOBS)
         scope = watch.scope(jobs)
-        faults = self._faults()
+        faults = self._faults(kept)
         console.print(
             f"lives: {len(kept.runs)} runs; killed {dict(self.world.killed)}; {watch.count} looks; "
             f"billed {billed:,}, spent {spent[self.organization_id]:,} nano-USD; faults {faults}",
@@ -184,7 +181,8 @@ class Storm:
             held.runs_add_up(kept, list(self.ids.values())),
             held.each_call_is_booked_once(kept, self.world.teacher.billed_by_case()),
             held.the_ledger_covers_the_bill(kept, billed, spent, self.organization_id),
-            self._money_finding(),
+            self.looks.finding(),
+            self.looks.settled_finding(),
             Finding("a key has one run, and lives go on", self.life.repeated, self.life.moved),
             lived.no_row_held_out_is_learned(watch.groups, self.jobs.channels()),
             *(self._ends(task) for task in watch.tasks),
@@ -204,12 +202,21 @@ class Storm:
     def _hasten(self) -> None:
         self.jobs.hasten()
 
+    def item(self, _table: str, pk: str, sk: str) -> Item:
+        """Return an item of budgets, for who looks at money."""
+        return self.world.budget(pk) if sk == "limits" else {}
+
     def _look(self, deed: str) -> None:
+        if self.looks.limits:
+            self.looks.look()
         if deed in _LOOKED_AFTER:
             self.watch.look()
 
-    def _put(self, name: str, **changed: Any) -> None:
-        self._keep(name, configuration(self.runs.connection_id, training=training(**changed)))
+    def _put(self, name: str, *, daily: str = DAILY_USD, **changed: Any) -> None:
+        made = configuration(
+            self.runs.connection_id, training=training(**changed), budgets={"daily": daily}
+        )
+        self._keep(name, made)
 
     def _put_jobs(self, alpha: int) -> None:
         budgets = {"daily": DAILY_USD, "trainingMonthly": f"{MONTHLY_USD}"}
@@ -225,25 +232,16 @@ class Storm:
 
     def _keep(self, name: str, made: dict[str, Any]) -> None:
         self.ids[name] = self.life.put(name, made)
+        each = int(float(DAILY_USD) * _NANO)
+        self.looks.limits = {
+            # It has none of its own: what its tasks may spend together.
+            self.organization_id: each * len(self.ids),
+            **{task_scope(self.organization_id, id_): each for id_ in self.ids.values()},
+        }
         most = MONTHLY_USD * _NANO
         self.watch.tasks = [
             Watched(name, id_, most if name == JOBS else None) for name, id_ in self.ids.items()
         ]
-
-    def _spent(self, scope: str) -> int:
-        return month(self.world.budget(partition(scope)), "spent#")
-
-    def _money_finding(self) -> Finding:
-        """In the end nothing of the tasks' own budgets is set aside, and none is overspent."""
-        violations = []
-        for name, id_ in self.ids.items():
-            item = self.world.budget(partition(task_scope(self.organization_id, id_)))
-            committed, spent = month(item, "committed#"), month(item, "spent#")
-            if committed != spent:
-                violations.append(f"{name} has {committed - spent} set aside")
-            if committed > float(DAILY_USD) * _NANO:
-                violations.append(f"{name} committed {committed}")
-        return Finding("bill ≤ committed ≤ limit, and nothing stays set aside", 3, violations)
 
     def _ends(self, task: Watched) -> Finding:
         repository = TrainingRepository(Table("apprentice", clients.dynamodb()))
@@ -286,7 +284,7 @@ class Storm:
             self.world.invoke("sweep_hostings")
         return lived.nothing_is_hosted(self.jobs.hosted(), self.jobs.hostings())
 
-    def _faults(self) -> dict[str, int]:
+    def _faults(self, kept: Kept) -> dict[str, int]:
         """Return how often each thing happened that has to happen."""
         wanted = (
             "trainings hosted",
@@ -306,6 +304,9 @@ class Storm:
             "trainings that began by themselves": sum(one.cause == "examples" for one in begun),
             "jobs interrupted": self.jobs.entered("Interrupted"),
             "jobs out of time": self.jobs.entered("MaxRuntimeExceeded"),
+            "inputs refused without money": sum(
+                one["state"] == "refused" for one in kept.runs.values()
+            ),
             "functions killed": self.world.killed.total(),
             "calls throttled": self.world.throttle.refused,
             "requests repeated": self.life.repeated,

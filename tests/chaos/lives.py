@@ -34,6 +34,7 @@ IMPORTED = 140
 TAUGHT = 36
 """Runs of the paid model alone, half of which judge: a hold-out needs eleven."""
 
+NOTHING_USD = "0.000001"
 AT_ONCE, MOST_MORE = 5, 12
 Word = Callable[[str], str]
 Status = Mapping[str, Any]
@@ -240,12 +241,16 @@ def learn(life: Life, put: Callable[..., Any]) -> None:
 
     Args:
         life: what it is done with.
-        put: puts the task with changes of ``training``.
+        put: puts the task with changes of ``training``, and of its budget of a day.
     """
     put(canary=[0.5, 1])
     life.teach(LEARNING)
     life.train(LEARNING, "a training that begins by itself", {"hosted"}, by_itself=True)
     life.stands(LEARNING, "versions in shadow", lambda now: now["candidate"] == 1)
+    # The version has shown nothing yet, and nobody else can be paid for.
+    put(canary=[0.5, 1], daily=NOTHING_USD)
+    life.send(LEARNING, AT_ONCE)
+    put(canary=[0.5, 1])
     life.stands(LEARNING, "versions in canary", lambda now: now["canary"] == 1)
     life.stands(
         LEARNING,
