@@ -2,11 +2,13 @@
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
+
+from aws_lambda_powertools import Logger
 
 from autotune.protocol.apprentice_trainings import (
     ApprenticeTrainingComparison,
@@ -16,16 +18,20 @@ from autotune.protocol.apprentice_trainings import (
 )
 from autotune_platform.apprentice.examples.data_sets import DataSets
 from autotune_platform.apprentice.examples.manifests import Row, TamperedDataSetError
+from autotune_platform.apprentice.hosting.repository import HostingRepository
 from autotune_platform.apprentice.local.contract import LocalClients
 from autotune_platform.apprentice.runs.outputs import read_output
-from autotune_platform.apprentice.runs.scoring import score_of
+from autotune_platform.apprentice.runs.scoring import ComparesMeaning, scores_of
+from autotune_platform.apprentice.similarity.asking import MOST_PAIRS, NoSimilarityError
 from autotune_platform.apprentice.standing import Standings
 from autotune_platform.apprentice.students.artifacts import from_bytes
 from autotune_platform.apprentice.students.errors import BadArtifactError
 from autotune_platform.apprentice.students.files import ModelFiles, TamperedArtifactError
 from autotune_platform.apprentice.training.answering import (
+    LEFT_SECONDS,
     MOST_ASKED,
     TOGETHER,
+    Answered,
     Answers,
     hosted_answers,
     linear_answers,
@@ -42,7 +48,10 @@ from autotune_platform.apprentice.validation.judging import (
     Objection,
     judge,
 )
+from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.parts import part
+
+logger = Logger()
 
 _SAID: Final[Mapping[Objection, ApprenticeTrainingObjection]] = {
     Objection.TOO_FEW: "too_few_examples",
@@ -65,24 +74,36 @@ class ValidateStep:
     files: ModelFiles
     standings: Standings
     clients: LocalClients
+    hostings: HostingRepository
+    meanings: ComparesMeaning
 
-    def run(self, under: Under) -> bool:
+    def run(self, under: Under, *, seconds_left: Callable[[], float]) -> bool:
         """Judge, and return whether the execution is over.
 
+        A hosted model that is slow is judged by as many rows as there is time for: the first ones
+        in the order of their ids, whatever they are about.
+
         Raises:
-            UnavailableError: a store is busy, or a hosted model does not answer.
+            UnavailableError: a store is busy, a hosted model does not answer, or nothing compares
+                answers.
         """
         begun = self.progress.begin(under, "validate")
         if begun is not None:
             try:
-                self._judge(begun)
+                self._judge(begun, seconds_left)
             except (BadArtifactError, TamperedArtifactError):
                 self.progress.fail(begun.training, "artifact_refused")
             except TamperedDataSetError:
                 self.progress.fail(begun.training, "data_refused")
+            except NoSimilarityError as error:
+                if not error.is_gone:
+                    raise UnavailableError(
+                        f"nothing compares answers: {error}", retry_after_seconds=5
+                    ) from error
+                self.progress.fail(begun.training, "embeddings_missing")
         return self.endings.is_over(under)
 
-    def _judge(self, begun: Begun) -> None:
+    def _judge(self, begun: Begun, seconds_left: Callable[[], float]) -> None:
         training, document = begun.training, begun.configuration.document
         assert training.model is not None
         assert training.manifest is not None
@@ -91,21 +112,51 @@ class ValidateStep:
         attempt = attempt_of(training, self.progress.trainings.all_of(training.task_id))
         bar = bar_of(document, attempt=attempt)
         rows = self.data_sets.rows(training.manifest, "holdout")
+        ask = _asking(student, before)
         if training.hosted is None:
-            answers = [_answer(row, student, before, document) for row in rows]
+            answers = list(self._scored(map(ask, rows), document))
         else:
+
+            def in_time(row: Row) -> "_Given | None":
+                return ask(row) if seconds_left() > LEFT_SECONDS else None
+
             # In the order of ids, which are no part of what is asked.
-            some = islice(rows, MOST_ASKED)
             with ThreadPoolExecutor(TOGETHER) as threads:
-                answers = list(
-                    threads.map(lambda row: _answer(row, student, before, document), some)
-                )
+                some = threads.map(in_time, islice(rows, MOST_ASKED))
+                asked = (one for one in some if one is not None)
+                answers = list(self._scored(asked, document))
         found = judge(answers, bar, student.candidates)
         test = _on_wire(found, bar, attempt, number)
         if found.has_passed:
             self.progress.go_on(training, "host", test=test)
         else:
             self.progress.discard(training, *(_SAID[one] for one in found.objections), test=test)
+
+    def _scored(
+        self, given: "Iterable[_Given]", document: Mapping[str, Any]
+    ) -> Iterator[HeldOutAnswer]:
+        """Yield what was answered with its scores, some dozens of which are had at once."""
+        waiting = iter(given)
+        while some := list(islice(waiting, MOST_PAIRS // 2)):
+            texts = [
+                (text, one.truth)
+                for one in some
+                for text in (one.answered.text, one.before)
+                if text is not None
+            ]
+            scores = iter(scores_of(document, texts, self.meanings))
+            for one in some:
+                score = next(scores)
+                before = None if one.before is None else next(scores)
+                yield HeldOutAnswer(
+                    group=one.row.group,
+                    propensity=one.row.propensity or 1.0,
+                    score=score or 0.0,
+                    before=before,
+                    is_valid=read_output(one.answered.text, document["outputSchema"]) is not None,
+                    milliseconds=one.answered.milliseconds,
+                    confidence=one.answered.confidence,
+                )
 
     def _answers(self, training: Training, document: Mapping[str, Any]) -> Answers:
         model, hosted = training.model, training.hosted
@@ -118,7 +169,11 @@ class ValidateStep:
         return linear_answers(from_bytes(self.files.get(task_id, name, sha256=sha256)))
 
     def _serving(self, begun: Begun) -> tuple[int | None, Answers | None]:
-        """Return the version that serves now, where it can be asked as the new one is."""
+        """Return the version that serves now, where it can be asked as the new one is.
+
+        One whose files are gone, or that nothing hosts any more, is compared with nobody: else no
+        model could ever take its place.
+        """
         standing = self.standings.read(begun.task.organization_id, begun.task.name)
         number = standing.derived.serving
         if number is None:
@@ -126,26 +181,46 @@ class ValidateStep:
         served, document = standing.served[number], begun.configuration.document
         backend = standing.versions[number].known.backend
         if backend == "linear" and served.digest is not None:
-            return number, self._linear(begun.task.id, served.model, served.digest)
-        if backend == "sagemaker" == document["local"]["backend"]:
-            return number, hosted_answers(self.clients, document, served)
+            try:
+                return number, self._linear(begun.task.id, served.model, served.digest)
+            except (BadArtifactError, TamperedArtifactError):
+                logger.warning(
+                    "the version that serves is lost", task_id=begun.task.id, version=number
+                )
+        elif backend == "sagemaker" == document["local"]["backend"]:
+            hosting = self.hostings.find(begun.task.id, served.model)
+            if hosting is not None and hosting.may_answer:
+                return number, hosted_answers(self.clients, document, served)
+            logger.warning("nothing hosts what serves", task_id=begun.task.id, version=number)
         return None, None
 
 
-def _answer(
-    row: Row, student: Answers, before: Answers | None, document: Mapping[str, Any]
-) -> HeldOutAnswer:
-    truth = json.dumps(row.output, separators=(",", ":"), ensure_ascii=False)
-    text, milliseconds, confidence = student.answer(row.input)
-    return HeldOutAnswer(
-        group=row.group,
-        propensity=row.propensity or 1.0,
-        score=score_of(document, text, truth) or 0.0,
-        before=None if before is None else score_of(document, before.answer(row.input).text, truth),
-        is_valid=read_output(text, document["outputSchema"]) is not None,
-        milliseconds=milliseconds,
-        confidence=confidence,
-    )
+class _Given(NamedTuple):
+    """What was answered to a row.
+
+    Attributes:
+        truth: what is right.
+        before: what the version that serves answers; None where there is none.
+    """
+
+    row: Row
+    truth: str
+    answered: Answered
+    before: str | None
+
+
+def _asking(student: Answers, before: Answers | None) -> Callable[[Row], _Given]:
+    """Return what asks about a row; threads may share it where the models are hosted."""
+
+    def ask(row: Row) -> _Given:
+        return _Given(
+            row=row,
+            truth=json.dumps(row.output, separators=(",", ":"), ensure_ascii=False),
+            answered=student.answer(row.input),
+            before=None if before is None else before.answer(row.input).text,
+        )
+
+    return ask
 
 
 def _on_wire(
