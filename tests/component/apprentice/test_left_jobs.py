@@ -6,9 +6,9 @@ SageMaker is one in memory here, whose jobs run until they are stopped.
 from contextlib import suppress
 
 import pytest
-from autotune_platform.apprentice.instance_prices import price_of, reserved_for
 from botocore.exceptions import ClientError
 
+from autotune_platform.apprentice.instance_prices import price_of, reserved_for
 from autotune_platform.runtime import clients
 from functions.apprentice import sweep_trainings
 from tests.support.clock import StandingClock
