@@ -244,9 +244,9 @@ def table_of(dynamodb: Any, part: str) -> Table:
     return Table(next(name for name in names if part in name.casefold()), dynamodb)
 
 
-def _stands(standing: Standing) -> tuple[Any, ...]:
-    """Return what of a standing decides."""
-    return standing.derived, standing.canary_share, dict(standing.rates)
+def _stands(known: Standing) -> tuple[Any, ...]:
+    """Return what of a task's state decides."""
+    return known.derived, known.canary_share, dict(known.rates)
 
 
 def _asked(client: AutotuneClient, dynamodb: Any, connection_id: str) -> Asked:
