@@ -182,6 +182,8 @@ lock: install ## pin the newest packages that pyproject.toml allows
 	@$(LOCK) --upgrade --group exports --output-file layers/exports/requirements.txt
 	@$(LOCK) --upgrade --group oidc --output-file layers/oidc/requirements.txt
 	@$(LOCK) --upgrade --group numbers --output-file layers/numbers/requirements.txt
+	@$(LOCK) --upgrade --group similarity --excludes layers/similarity/excluded.txt \
+		--output-file layers/similarity/requirements.txt
 	@set -e; for folder in $(patsubst %/requirements.in,%,$(wildcard $(LOCKED))); do \
 		excluded=$$folder/excluded.txt; test -f $$excluded || excluded=/dev/null; \
 		$(LOCK) --upgrade --excludes $$excluded --output-file $$folder/requirements.txt \

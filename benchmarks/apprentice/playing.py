@@ -16,7 +16,7 @@ from autotune_platform.apprentice.runs.reading import RunAnswers
 from autotune_platform.apprentice.runs.remotely import RemoteAsking
 from autotune_platform.apprentice.runs.repository import RunRepository
 from autotune_platform.apprentice.runs.running import Runner
-from autotune_platform.apprentice.runs.scoring import AsksGraders
+from autotune_platform.apprentice.runs.scoring import AsksGraders, ComparesMeaning
 from autotune_platform.apprentice.standing import Standing, Standings
 from autotune_platform.apprentice.students.linear import LinearModel
 from autotune_platform.budgets.scopes import MoneyLimits
@@ -134,6 +134,7 @@ class Played:
             answers=cast("RunAnswers", Nothing()),
             rows=cast("RowAnswers", nobody),
             graders=cast("AsksGraders", nobody),
+            meanings=cast("ComparesMeaning", nobody),
             additional=cast("AdditionalAsking", nobody),
             clock=self.clock,
             threads=AtOnce,

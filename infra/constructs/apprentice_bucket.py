@@ -12,6 +12,7 @@ DATA = "apt_*/data/*"
 TRAIN_ROWS = "apt_*/data/*/train-*"
 JOBS = "apt_*/jobs/*"
 BASES = "bases/*"
+EMBEDDINGS = "embeddings/*"
 OF_TASKS = "apt_*"
 
 
@@ -28,7 +29,7 @@ class ApprenticeBucket(PrivateBucket):
             keeps_data=keeps_data,
             prefix=APPRENTICE_PREFIX,
             versioned=False,
-            names=(MODELS, DATA, TRAIN_ROWS, JOBS, BASES, OF_TASKS),
+            names=(MODELS, DATA, TRAIN_ROWS, JOBS, BASES, EMBEDDINGS, OF_TASKS),
             why_no_access_log=(
                 "Only the functions' roles can read or write objects, each API call is logged "
                 "at the API stage, and what was trained is known by its digest."

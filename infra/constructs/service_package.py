@@ -33,6 +33,7 @@ class ServicePackage(Construct):
         shared: For nearly every function.
         for_exports: The same with a layer of 63 MB, for functions that write files of records.
         for_numbers: The same with a layer of 51 MB, for functions that compute with numpy.
+        for_similarity: The same with a layer of 69 MB, for the function that embeds texts.
         for_oidc: The same with a layer of 15 MB, for the function that checks ID tokens; without
             it where nobody signs in so.
     """
@@ -76,6 +77,7 @@ class ServicePackage(Construct):
         )
         self.for_exports = self._with("exports", platform)
         self.for_numbers = self._with("numbers", platform)
+        self.for_similarity = self._with("similarity", platform)
         self.for_oidc = self._with("oidc", platform) if has_oidc else self.shared
 
     def _with(self, folder: str, platform: BuildPlatform) -> FunctionPackage:

@@ -117,6 +117,7 @@ class ApprenticeRuns(Construct):
         data.apprentice.grant_write(function, "PutItem", "UpdateItem", keys=RUNS)
         ledger.grant_calls(worker)
         students.grant_ask(worker)
+        students.grant_compare(worker)
         # Rows of its own, what they cost, by which keys, and that a budget had no room for one.
         data.ledger.grant_read(function, "GetItem")
         data.ledger.grant_read(function, "BatchGetItem", keys=REQUESTS)

@@ -209,6 +209,7 @@ class ApprenticeTraining(Construct):
             self._data.apprentice_files.grant_read(validate.function, names=names)
         # Those that are hosted at SageMaker are asked there.
         students.grant_ask(validate)
+        students.grant_compare(validate)
         return validate
 
     def _add_host(self, students: ApprenticeStudents) -> ServiceFunction:

@@ -201,6 +201,7 @@ class DomainStack(NestedStack):
         reads_environment: bool = True,
         writes_records: bool = False,
         computes: bool = False,
+        embeds: bool = False,
         checks_id_tokens: bool = False,
         disk: Size | None = None,
         most_at_once: int | None = None,
@@ -219,6 +220,7 @@ class DomainStack(NestedStack):
             reads_environment: Whether it reads anything; one that serves files does not.
             writes_records: It needs what writes Parquet and TFRecord.
             computes: It needs numpy.
+            embeds: It needs what embeds texts, numpy among it.
             checks_id_tokens: It needs what checks signatures of an OpenID provider.
             disk: Room below /tmp; 512 MB without it.
             most_at_once: Invocations at the same time; as many as the account has without it.
@@ -233,6 +235,8 @@ class DomainStack(NestedStack):
             used = package.for_exports
         elif computes:
             used = package.for_numbers
+        elif embeds:
+            used = package.for_similarity
         elif checks_id_tokens:
             used = package.for_oidc
         return ServiceFunction(

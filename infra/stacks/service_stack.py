@@ -133,10 +133,16 @@ class ServiceStack(Stack):
             ("SweepBatches", scoring.sweep, by_operators),
             ("ListStuck", operations.list_stuck, by_operators),
             ("RedriveDeadLetters", operations.redrive, by_operators),
+            ("ScoreSimilarity", apprentice.students.similarity, by_operators),
             ("Trainers", rewards.trainers, waits),
         ):
             function_name = function.function.function_name
             self._add_output(f"{name}FunctionName", function_name, description)
+        self._add_output(
+            "ApprenticeBucketName",
+            data.apprentice_files.bucket.bucket_name,
+            "Operators put embedding models and base models there: docs/guides/operators.md",
+        )
         self._add_output("ApiUrl", http.api.api.api_endpoint, "Base URL of the API")
         self._add_output(
             "ApiId", http.api.api.api_id, "Identifies the API where it has no host name of its own"

@@ -3,11 +3,21 @@ from datetime import timedelta
 
 import pytest
 
+from tests.support.checked_wire import checked_wire
 from tests.support.graders import LoopbackGrader, loopback_grader
 from tests.support.granted import denied_since_last
 from tests.support.kept import kept
 from tests.support.platform import Platform
 from tests.support.platform import platform as make_platform
+
+_compared: set[tuple[str, ...]] = set()
+
+
+@pytest.fixture(autouse=True)
+def what_is_asked_of_dynamodb() -> Iterator[None]:
+    """Find requests that DynamoDB knows not, as clients of the product check none."""
+    with checked_wire(_compared):
+        yield
 
 
 @pytest.fixture

@@ -180,3 +180,14 @@ def numpy_paths(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
         requirements=LAYERS / "numbers" / "requirements.txt", platform=here
     ).try_bundle(str(root))
     return [root / "python"]
+
+
+@pytest.fixture(scope="session")
+def similarity_paths(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """The folder that the function which embeds texts has on its import path besides."""
+    here = DeploymentConfig.create(target="local", environment={}).build_platform
+    root = tmp_path_factory.mktemp("similarity")
+    DependencyBundling(
+        requirements=LAYERS / "similarity" / "requirements.txt", platform=here
+    ).try_bundle(str(root))
+    return [root / "python"]

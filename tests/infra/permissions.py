@@ -158,6 +158,7 @@ ASKS_VERSIONS = (
     | at_sagemaker("inference-component", "InvokeEndpoint")
     | table("Apprentice", "UpdateItem", keys="apt_*#hosting")
 )
+COMPARES_MEANING = {("lambda:InvokeFunction", "ScoreSimilarityFunction", "")}
 EXPECTED = {
     "AccessApi": API
     | COUNTED_ENTITIES
@@ -264,10 +265,14 @@ EXPECTED = {
     | bucket("LedgerTexts", "GetObject", "PutObject")
     | send("Runs")
     | drain("Runs")
-    | ASKS_VERSIONS,
+    | ASKS_VERSIONS
+    | COMPARES_MEANING,
     "AnswerLinear": DECRYPT
     | found_in("ApprenticeFiles")
     | bucket("ApprenticeFiles", "GetObject", names="apt_*/models/*"),
+    "ScoreSimilarity": DECRYPT
+    | found_in("ApprenticeFiles")
+    | bucket("ApprenticeFiles", "GetObject", names="embeddings/*"),
     "ApprenticeReportsApi": API
     | table("Apprentice", "GetItem", keys="org_*#tasks")
     | table("Apprentice", "GetItem", "PutItem", "Query", keys="apt_*")
@@ -302,7 +307,8 @@ EXPECTED = {
     | table("Apprentice", "Query", keys="apt_*")
     | bucket("ApprenticeFiles", "GetObject", names="apt_*/data/*")
     | bucket("ApprenticeFiles", "GetObject", names="apt_*/models/*")
-    | ASKS_VERSIONS,
+    | ASKS_VERSIONS
+    | COMPARES_MEANING,
     "HostStudent": TRAINS
     | table("Apprentice", "ConditionCheckItem", keys="org_*#tasks")
     | table("Apprentice", "Query", keys="apt_*")

@@ -76,6 +76,7 @@ OF_APPRENTICE = (
         """
         dynamodb:UpdateItem Apprentice apt_*#hosting
         lambda:InvokeFunction AnswerLinearFunction
+        lambda:InvokeFunction ScoreSimilarityFunction
         sagemaker:InvokeEndpoint endpoint/*
         sagemaker:InvokeEndpoint inference-component/*
         """,
@@ -250,6 +251,7 @@ OF_APPRENTICE = (
         sqs:GetQueueUrl Runs
         sqs:ReceiveMessage Runs
         lambda:InvokeFunction AnswerLinearFunction
+        lambda:InvokeFunction ScoreSimilarityFunction
         """,
         "Models answer runs, also after a worker was killed (tests/component/apprentice).",
     ),
@@ -260,6 +262,14 @@ OF_APPRENTICE = (
         s3:ListBucket ApprenticeFiles
         """,
         "A linear student answers in place of the paid model (tests/component/apprentice).",
+    ),
+    *rare(
+        "ScoreSimilarity",
+        """
+        s3:GetObject ApprenticeFiles/apprentice/embeddings/*
+        s3:ListBucket ApprenticeFiles
+        """,
+        "Answers are compared by their meaning (component/apprentice/test_similarity.py).",
     ),
     *rare(
         "ApprenticeApi",

@@ -144,6 +144,22 @@ def test_the_layer_of_functions_that_compute_is_numpy_alone(numpy_paths):
     assert sum(path.stat().st_size for path in files) < 90_000_000
 
 
+def test_the_layer_of_what_embeds_has_nothing_that_downloads_models(similarity_paths):
+    (folder,) = similarity_paths
+    held = {path.name.split("-")[0] for path in folder.iterdir()}
+    assert held - {"numpy.libs"} == {
+        "cloudpickle",
+        "joblib",
+        "model2vec",
+        "numpy",
+        "tokenizers",
+        "tqdm",
+    }
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    # With the layer of dependencies it has to be below Lambda's 250 MB.
+    assert sum(path.stat().st_size for path in files) < 110_000_000
+
+
 def test_the_aws_layer_is_built_for_graviton_and_the_lambda_runtime():
     platform = DeploymentConfig.create(target="aws", environment={}).build_platform
     assert platform.uv_arguments == (
@@ -187,14 +203,16 @@ for handler in sys.argv[2 + folders :]:
 
 
 @pytest.fixture(scope="module")
-def imported(aws, deployed_paths, numpy_paths):
+def imported(aws, deployed_paths, numpy_paths, similarity_paths):
     """What became of importing each handler, in a process of its own: how often garbage was
     collected, or a traceback."""
     computing = set(aws.handlers_with_layer("Numbers"))
+    embedding = set(aws.handlers_with_layer("Similarity"))
     found = {}
     for handlers, paths in (
         (sorted(computing & set(HANDLERS)), [*deployed_paths, *numpy_paths]),
-        ([one for one in HANDLERS if one not in computing], deployed_paths),
+        (sorted(embedding & set(HANDLERS)), [*deployed_paths, *similarity_paths]),
+        ([one for one in HANDLERS if one not in computing | embedding], deployed_paths),
     ):
         assert handlers
         finished = subprocess.run(

@@ -44,6 +44,7 @@ FUNCTIONS = {
     "ApprenticeRunsApi": ("functions.apprentice.runs_api", 29),
     "WorkRuns": ("functions.apprentice.work_runs", 300),
     "AnswerLinear": ("functions.apprentice.answer_linear", 25),
+    "ScoreSimilarity": ("functions.apprentice.score_similarity", 30),
     "ApprenticeReportsApi": ("functions.apprentice.reports_api", 29),
     "ApprenticeExamplesApi": ("functions.apprentice.examples_api", 29),
     "SweepHostings": ("functions.apprentice.sweep_hostings", 60),
@@ -104,6 +105,8 @@ COMPUTE = {
     "ValidateStudent",
 }
 
+EMBED = {"ScoreSimilarity"}
+
 # They do the same to thousands of things, several at once.
 WHOLE_PROCESSOR = {
     "AnswerLinear",
@@ -115,7 +118,10 @@ WHOLE_PROCESSOR = {
     "ValidateStudent",
     "VerifyArtifact",
 }
-MEMORY_MB = {**dict.fromkeys(WHOLE_PROCESSOR, 1_769), "TrainLinear": 3_008}
+MEMORY_MB = {
+    **dict.fromkeys(WHOLE_PROCESSOR, 1_769),
+    **dict.fromkeys(("ScoreSimilarity", "TrainLinear"), 3_008),
+}
 
 
 def test_there_are_the_functions_that_are_named_here(aws):
@@ -153,7 +159,7 @@ def test_a_function_is_small_traced_and_logs_json(aws, name):
     assert properties.get("RecursiveLoop") == ("Allow" if name == "WorkRuns" else None)
     assert properties["TracingConfig"] == {"Mode": "Active"}
     assert properties["LoggingConfig"]["LogFormat"] == "JSON"
-    assert len(properties["Layers"]) == (4 if name in WRITE_RECORDS | COMPUTE else 3)
+    assert len(properties["Layers"]) == (4 if name in WRITE_RECORDS | COMPUTE | EMBED else 3)
 
 
 def test_only_aws_gets_the_layer_of_what_every_local_worker_has_already(aws, local):
@@ -165,6 +171,7 @@ def test_only_aws_gets_the_layer_of_what_every_local_worker_has_already(aws, loc
         "Autotune: dependencies",
         "Autotune: exports",
         "Autotune: numbers",
+        "Autotune: similarity",
     }
     assert all(len(each["Layers"]) == 2 for each in local.functions().values())
 

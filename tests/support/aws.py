@@ -109,6 +109,7 @@ def _make() -> dict[str, str]:
         "RUN_QUEUE_URL": sqs.create_queue(QueueName="runs")["QueueUrl"],
         "WORK_RUNS_FUNCTION": "work_runs",
         "ANSWER_LINEAR_FUNCTION": "answer_linear",
+        "SCORE_SIMILARITY_FUNCTION": "score_similarity",
         "APPRENTICE_BUCKET": "apprentice",
         "TRAINING_PRICES": '{"ml.g5.xlarge": "1.408", "ml.g5.2xlarge": "1.515"}',
         "TRAINING_ROLE_ARN": "arn:aws:iam::123456789012:role/autotune-training",

@@ -33,8 +33,8 @@ def scored(runs: Runs, grader_id: str, local: str = ANSWER) -> tuple[RunPair, ..
     assert run is not None
     run = run.model_copy(update={"local_version": 1, "local_output": local})
     decision = replace(Decision(), pair=True)
-    graders = work_runs.parts().runner.graders
-    return pairs_of(run, decision, document, {}, ANSWER, graders)
+    runner = work_runs.parts().runner
+    return pairs_of(run, decision, document, {}, ANSWER, runner.graders, runner.meanings)
 
 
 def builtin(runs: Runs, **fields: Any) -> str:
@@ -102,12 +102,3 @@ def test_a_grader_that_takes_longer_is_no_evaluator(runs: Runs) -> None:
 
     assert (answer.status, "of kind builtin or http, not human" in answer.text) == (422, True)
     assert answer.json["errors"][0]["field"] == "evaluator.graderId"
-
-
-def test_similarity_of_meaning_is_refused_where_nothing_computes_it(runs: Runs) -> None:
-    document = configuration(runs.connection_id)
-    document["evaluator"] = {"type": "semantic_similarity", "embeddingModel": "m"}
-
-    answer = runs.platform.call("PUT", "/api/v1/apprentice/tasks/t", document)
-
-    assert (answer.status, answer.json["errors"][0]["field"]) == (422, "evaluator.type")

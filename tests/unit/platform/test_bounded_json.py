@@ -46,6 +46,7 @@ OURS = {
     "ledger/texts.py",
     "runs/repository.py",
     "scoring/dispatch.py",
+    "runtime/dynamodb_wire.py",
     "storage/packing.py",
     "storage/registry.py",
     "storage/versioned_states.py",

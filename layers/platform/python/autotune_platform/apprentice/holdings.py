@@ -160,5 +160,11 @@ HOLDER = DataHolder(
             what="weights of base models, which whoever deploys has put there",
             retained="they are nobody's data",
         ),
+        Holding(
+            place="bucket apprentice",
+            key="apprentice/embeddings/*",
+            what="embedding models, which whoever deploys has put there",
+            retained="they are nobody's data",
+        ),
     ],
 )

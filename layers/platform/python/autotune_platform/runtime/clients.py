@@ -16,6 +16,7 @@ from botocore.exceptions import (
 )
 from botocore.session import Session
 
+from autotune_platform.runtime.lean_calls import call_leanly
 from autotune_platform.runtime.signing import sign_leanly
 
 if TYPE_CHECKING:
@@ -119,6 +120,7 @@ def _client(service: str, config: Config) -> Any:
     client = _session().create_client(service, config=config)
     if service == "dynamodb":
         sign_leanly(client)
+        call_leanly(client)
     return client
 
 

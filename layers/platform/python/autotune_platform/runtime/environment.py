@@ -407,9 +407,11 @@ class LinearEnvironment(ApprenticeEnvironment):
 
     Attributes:
         answer_linear_function: name of the function that hosts those.
+        score_similarity_function: name of the one that compares answers by their meaning.
     """
 
     answer_linear_function: str
+    score_similarity_function: str
 
 
 class ApprenticeWorkEnvironment(LinearEnvironment, ConnectionEnvironment):

@@ -15,10 +15,11 @@ Sends = Callable[[str, str, Mapping[str, str], bytes | None], tuple[int, dict[st
 """Sends method, URL, headers and body; returns status, headers and body, or raises its errors."""
 
 
-class _Raw(io.BytesIO):
+class RawBody(io.BytesIO):
     """A body as botocore reads it from urllib3."""
 
     def stream(self, **_: Any) -> Iterator[bytes]:
+        """Yield it in parts."""
         while part := self.read(65_536):
             yield part
 
@@ -37,6 +38,6 @@ def send_by(client: Any, service: str, sends: Sends) -> None:
         }
         assert isinstance(request.body, bytes), "it is what was handed in"
         status, answered, content = sends(request.method, request.url, headers, request.body)
-        return AWSResponse(request.url, status, HTTPHeaders.from_dict(answered), _Raw(content))
+        return AWSResponse(request.url, status, HTTPHeaders.from_dict(answered), RawBody(content))
 
     client.meta.events.register(f"before-send.{service}", send)

@@ -8,6 +8,7 @@ https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-re
 
 import hashlib
 import hmac
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
@@ -19,7 +20,9 @@ from botocore.exceptions import NoCredentialsError
 if TYPE_CHECKING:
     from botocore.client import BaseClient
 
-_NAME: Final = "autotune-dynamodb-v4"
+NAME: Final = "autotune-dynamodb-v4"
+"""What botocore knows it by."""
+
 _DATE: Final = "X-Amz-Date"
 _SESSION: Final = "X-Amz-Security-Token"
 _PORTS: Final = {"http": 80, "https": 443}
@@ -46,44 +49,50 @@ class DynamoDbAuth(BaseSigner):
         headers = request.headers
         for name in ("Authorization", _DATE, _SESSION):
             del headers[name]
-        at = get_current_datetime().strftime("%Y%m%dT%H%M%SZ")
-        headers[_DATE] = at
+        # To ask a request for its body prepares all of it once more.
+        for name, value in self.headers(request.url, headers, request.data or b"").items():
+            headers[name] = value
+
+    def headers(self, url: str, headers: Mapping[str, str], body: bytes) -> dict[str, str]:
+        """Return date, token and signature of a request that has these headers."""
+        # What formats dates looks the time zone's file up, each time.
+        at = get_current_datetime().isoformat()[:19].replace("-", "").replace(":", "") + "Z"
+        made = {_DATE: at}
         if self.credentials.token:
-            headers[_SESSION] = self.credentials.token
-        host, path = _place(request.url)
+            made[_SESSION] = self.credentials.token
+        host, path = place_of(url)
         signed = {"host": host}
-        for name, value in headers.items():
+        for name, value in (*headers.items(), *made.items()):
             known = name.lower()
             if known == "content-type" or known.startswith("x-amz-"):
                 signed[known] = value
         names = sorted(signed)
         listed = ";".join(names)
-        # To ask a request for its body prepares all of it once more.
-        body = hashlib.sha256(request.data or b"").hexdigest()
-        lines = (f"{name}:{signed[name]}" for name in names)
-        canonical = "\n".join((request.method, path, "", *lines, "", listed, body))
+        lines = "\n".join([f"{name}:{signed[name]}" for name in names])
+        digest = hashlib.sha256(body).hexdigest()
+        canonical = f"POST\n{path}\n\n{lines}\n\n{listed}\n{digest}"
         scope = f"{at[:8]}/{self._region_name}/{self._service_name}/aws4_request"
-        digest = hashlib.sha256(canonical.encode()).hexdigest()
-        said = f"AWS4-HMAC-SHA256\n{at}\n{scope}\n{digest}"
+        said = f"AWS4-HMAC-SHA256\n{at}\n{scope}\n{hashlib.sha256(canonical.encode()).hexdigest()}"
         key = _key(self.credentials.secret_key, at[:8], self._region_name, self._service_name)
         signature = hmac.digest(key, said.encode(), "sha256").hex()
-        headers["Authorization"] = (
+        made["Authorization"] = (
             f"AWS4-HMAC-SHA256 Credential={self.credentials.access_key}/{scope}, "
             f"SignedHeaders={listed}, Signature={signature}"
         )
+        return made
 
 
-AUTH_TYPE_MAPS[_NAME] = DynamoDbAuth
+AUTH_TYPE_MAPS[NAME] = DynamoDbAuth
 
 
 def sign_leanly(client: "BaseClient") -> None:
     """Have a client of DynamoDB sign so."""
     events: Any = client.meta.events
-    events.register_first("choose-signer.dynamodb", lambda **_: _NAME)
+    events.register_first("choose-signer.dynamodb", lambda **_: NAME)
 
 
 @lru_cache(64)
-def _place(url: str) -> tuple[str, str]:
+def place_of(url: str) -> tuple[str, str]:
     """Return the host as it is sent, and the path."""
     parts = urlsplit(url)
     usual = f":{_PORTS.get(parts.scheme)}"

@@ -14,6 +14,8 @@ from autotune_platform.apprentice.local.clients import BackendClients
 from autotune_platform.apprentice.local.exchanging import ModelServers, ServerKeys, no_key
 from autotune_platform.apprentice.local.linear import StudentInvocations
 from autotune_platform.apprentice.local.sagemaker import EndpointInvocations
+from autotune_platform.apprentice.similarity.asking import SimilarityInvocations
+from autotune_platform.apprentice.similarity.files import EmbeddingFiles
 from autotune_platform.apprentice.students.files import ModelFiles
 from autotune_platform.apprentice.training.certifying import CertificateReading
 from autotune_platform.apprentice.training.repository import TrainingRepository
@@ -73,7 +75,13 @@ class ApprenticeParts(GraderParts, OutboundParts):
             admit_private=self.environment.admit_private_addresses,
             money=TaskMoney(money=MoneyUses(table=self.budgets_table)),
             remains=self.task_erasing,
+            embeddings=self.embeddings,
         )
+
+    @cached_property
+    def embeddings(self) -> EmbeddingFiles | None:
+        # Whoever puts no task looks for none.
+        return None
 
     @cached_property
     def task_erasing(self) -> TaskErasing:
@@ -144,6 +152,13 @@ class LocalModelParts(ApprenticeParts):
             function=self.environment.answer_linear_function,
         )
 
+    @cached_property
+    def meanings(self) -> SimilarityInvocations:
+        return SimilarityInvocations(
+            functions=Functions(self.aws_servers.send),
+            function=self.environment.score_similarity_function,
+        )
+
 
 class ApprenticeApiParts(ApiParts, ApprenticeParts):
     """What manages tasks of the apprentice."""
@@ -171,6 +186,10 @@ class ApprenticeApiParts(ApiParts, ApprenticeParts):
             hostings=self.hosting_repository,
             files=ModelFiles(bucket=self.environment.apprentice_bucket, s3=clients.s3()),
         )
+
+    @cached_property
+    def embeddings(self) -> EmbeddingFiles:
+        return EmbeddingFiles(bucket=self.environment.apprentice_bucket, s3=clients.s3())
 
     @cached_property
     def certificates(self) -> CertificateReading:

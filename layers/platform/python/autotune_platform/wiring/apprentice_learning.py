@@ -29,6 +29,7 @@ class LearningParts(TrainingParts):
             data_sets=self.data_sets,
             files=self.model_files,
             clients=self.local_clients,
+            meanings=self.meanings,
             standings=Standings(
                 tasks=self.task_repository, evidence=EvidenceRepository(self.apprentice_table)
             ),

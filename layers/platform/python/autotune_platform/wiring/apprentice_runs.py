@@ -163,6 +163,7 @@ class ApprenticeWorkParts(ApprenticeRunParts, LocalModelParts, ModelCallParts, G
                 gateway=self.gateway,
                 permits=Permits(budgets=BudgetRepository(self.budgets_table)),
             ),
+            meanings=self.meanings,
         )
 
     @cached_property

@@ -68,6 +68,7 @@ _ERRORS: Mapping[ApprenticeTrainingError, str] = {
     "task_changed": "the task was deleted meanwhile, or has another definition: train again",
     "too_many_versions": "the task has as many versions as it may",
     "budget_exhausted": "budgets.training_monthly has no room for a job",
+    "embeddings_missing": "the evaluator's embedding model is gone, or is not what it was",
     "base_missing": "nobody stored the weights of training.base_model here",
     "no_capacity": "no instance of training.instance_types was to be had for a day",
     "job_refused": "SageMaker refused the job",

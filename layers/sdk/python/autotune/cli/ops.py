@@ -3,17 +3,15 @@
 import json
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
 from pydantic import BaseModel, ValidationError
 from pydantic.alias_generators import to_camel
 
-from autotune.cli import exit_codes
+from autotune.cli import exit_codes, ops_embeddings
 from autotune.cli.invocation import Invocation, command, note, stop
+from autotune.cli.ops_deployment import Deployment
 from autotune.cli.ops_teardown import Hosted, Teardown
 from autotune.protocol.access import (
     CreateOrganizationResponse,
@@ -22,57 +20,14 @@ from autotune.protocol.access import (
     OrganizationResponse,
 )
 
-if TYPE_CHECKING:
-    from boto3.session import Session
-    from botocore.exceptions import BotoCoreError, ClientError
-
 AnswerT = TypeVar("AnswerT", bound=BaseModel)
-
-_DENIED_CODES = {
-    "AccessDenied",
-    "AccessDeniedException",
-    "ExpiredToken",
-    "ExpiredTokenException",
-    "InvalidClientTokenId",
-    "SignatureDoesNotMatch",
-    "UnrecognizedClientException",
-}
 
 _BETWEEN_STEPS_SECONDS = 5
 
 app = typer.Typer(
     no_args_is_help=True, help="For who runs Autotune: uses AWS credentials; needs boto3."
 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Deployment:
-    """Where Autotune runs."""
-
-    stack: Annotated[str, typer.Option(help="Name of the deployed stack.")] = "autotune"
-    region: Annotated[
-        str | None, typer.Option(help="AWS region; else what boto3 finds configured.")
-    ] = None
-
-    def call(self, name: str, payload: dict[str, Any]) -> dict[str, Any]:
-        """Invoke one of the stack's operator functions; return its answer."""
-        with self.session() as session:
-            return _invoke(session, _function_name(session, self.stack, name), payload)
-
-    @contextmanager
-    def session(self) -> "Iterator[Session]":
-        """Provide a session; what AWS refuses ends the command."""
-        try:
-            import boto3.session  # noqa: PLC0415 - an extra of its own, and slow to load
-            from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415
-        except ModuleNotFoundError:
-            stop("this command needs boto3: pip install 'autotune-sdk[operator]'")
-        try:
-            yield boto3.session.Session(region_name=self.region)
-        except ClientError as error:
-            _stop_refused(error, self.stack)
-        except BotoCoreError as error:
-            _stop_unconnected(error)
+app.add_typer(ops_embeddings.app, name="embeddings")
 
 
 @command(app)
@@ -280,55 +235,3 @@ def _show_counts(invocation: Invocation, counts: dict[str, int]) -> None:
         return
     for name, count in counts.items():
         typer.echo(f"{name:<10} {count}")
-
-
-def _function_name(session: "Session", stack: str, name: str) -> str:
-    output_key = f"{name}FunctionName"
-    described = session.client("cloudformation").describe_stacks(StackName=stack)
-    outputs = {
-        output.get("OutputKey"): output.get("OutputValue")
-        for output in described["Stacks"][0].get("Outputs", [])
-    }
-    function = outputs.get(output_key)
-    if function is None:
-        stop(f"stack {stack} has no output {output_key}", exit_codes.NOT_FOUND)
-    return function
-
-
-def _invoke(session: "Session", function: str, payload: dict[str, Any]) -> dict[str, Any]:
-    answer = session.client("lambda").invoke(
-        FunctionName=function, Payload=json.dumps(payload).encode()
-    )
-    try:
-        content = json.loads(answer["Payload"].read())
-    except ValueError:
-        content = None
-    if "FunctionError" in answer:
-        message = "no reason given"
-        if isinstance(content, dict):
-            message = " ".join(str(content.get("errorMessage", message)).split())
-        stop(f"{function} failed: {message}", exit_codes.UNAVAILABLE)
-    if not isinstance(content, dict):
-        stop(f"{function} did not answer with a JSON object", exit_codes.UNAVAILABLE)
-    return content
-
-
-def _stop_refused(error: "ClientError", stack: str) -> NoReturn:
-    reason = error.response["Error"]
-    message = reason.get("Message", "no reason given")
-    if reason.get("Code") in _DENIED_CODES:
-        stop(f"AWS refused: {message}", exit_codes.DENIED)
-    if reason.get("Code") == "ValidationError" and "does not exist" in message:
-        stop(f"there is no stack {stack}; give --stack and --region", exit_codes.NOT_FOUND)
-    stop(f"AWS failed: {message}", exit_codes.UNAVAILABLE)
-
-
-def _stop_unconnected(error: "BotoCoreError") -> NoReturn:
-    from botocore import exceptions  # noqa: PLC0415 - an extra of its own
-
-    if isinstance(error, exceptions.NoRegionError):
-        stop("no AWS region: give --region or set AWS_DEFAULT_REGION")
-    no_credentials = (exceptions.NoCredentialsError, exceptions.PartialCredentialsError)
-    if isinstance(error, (*no_credentials, exceptions.CredentialRetrievalError)):
-        stop(f"no AWS credentials: {error}", exit_codes.DENIED)
-    stop(f"AWS cannot be reached: {error}", exit_codes.UNAVAILABLE)

@@ -93,7 +93,12 @@ class ExactMatch(RequestModel):
 
 
 class SemanticSimilarity(RequestModel):
-    """Right is the cosine of two outputs' embeddings, not below 0."""
+    """Right is the cosine of two outputs' embeddings, not below 0.
+
+    Attributes:
+        embedding_model: one that the operator has stored. Its name ends with digits of its digest,
+            so that other weights are another definition.
+    """
 
     type: Literal["semantic_similarity"]
     embedding_model: Annotated[str, StringConstraints(min_length=1, max_length=200)]

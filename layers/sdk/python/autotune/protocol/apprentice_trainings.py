@@ -46,12 +46,13 @@ ApprenticeTrainingError = Literal[
     "algorithm_error",
     "out_of_time",
     "not_hosted",
+    "embeddings_missing",
     "canceled",
     "platform_error",
 ]
 """Why there is no version: outputs are no choice among few; data or artifact are not what they
-were; the task was deleted or has another definition; it has as many versions as it may; it was
-canceled; or the platform could not go on.
+were; the task was deleted or has another definition; it has as many versions as it may; the
+embedding model of its evaluator is gone; it was canceled; or the platform could not go on.
 
 Of what is trained in a job: ``budgets.trainingMonthly`` has no room for it; nobody stored the
 weights of ``baseModel``; no instance was to be had for a day; SageMaker refused the job, has

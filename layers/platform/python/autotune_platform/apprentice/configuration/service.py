@@ -48,6 +48,7 @@ EVALUATING_KINDS: Final = ("builtin", "http")
 """Kinds of graders that answer while a run waits; people and language models take longer."""
 
 _ATTEMPTS = 8
+_SHOWN_EMBEDDINGS = 20
 
 
 class TaskRemains(Protocol):
@@ -64,12 +65,23 @@ class TaskRemains(Protocol):
         """
 
 
+class KnowsEmbeddings(Protocol):
+    """Knows the embedding models that operators have stored."""
+
+    def has(self, name: str) -> bool:
+        """Return whether there is one of this name."""
+
+    def names(self) -> Sequence[str]:
+        """Return the names of all."""
+
+
 @part
 class TaskConfigurations:
     """Keeps an organisation's tasks.
 
     Attributes:
         admit_private: whether models may be served on addresses that are not public.
+        embeddings: knows embedding models; None where no task is put.
     """
 
     repository: TaskRepository
@@ -79,6 +91,7 @@ class TaskConfigurations:
     admit_private: bool
     money: TaskMoney
     remains: TaskRemains
+    embeddings: KnowsEmbeddings | None = None
     clock: Clock = SYSTEM_CLOCK
 
     def put(self, caller: Caller, name: str, request: PutApprenticeTaskRequest) -> ConfiguredTask:
@@ -268,12 +281,21 @@ class TaskConfigurations:
         if isinstance(request.evaluator, CustomEvaluator):
             self._require_grader(caller, request.evaluator.grader_id)
         if isinstance(request.evaluator, SemanticSimilarity):
-            raise InvalidRequestError.of_field(
-                "evaluator.type",
-                "structured_match, exact_match or custom",
-                detail="semantic_similarity needs an embedding model, and none is installed here; "
-                "a custom evaluator may compute it",
-            )
+            self._require_embeddings(request.evaluator.embedding_model)
+
+    def _require_embeddings(self, name: str) -> None:
+        assert self.embeddings is not None, "whoever puts tasks looks for embedding models"
+        if self.embeddings.has(name):
+            return
+        names = self.embeddings.names()
+        there = ", ".join(names[:_SHOWN_EMBEDDINGS]) or "none, until the operator has stored one"
+        rest = len(names) - _SHOWN_EMBEDDINGS
+        raise InvalidRequestError.of_field(
+            "evaluator.embeddingModel",
+            "an embedding model that the operator has stored, by its whole name",
+            detail=f"there is no embedding model of this name; there are: {there}"
+            + (f", and {rest} more" if rest > 0 else ""),
+        )
 
     def _require_key(self, caller: Caller, local: LocalModel) -> None:
         """Require that the key of a server of the small model may be sent to it."""

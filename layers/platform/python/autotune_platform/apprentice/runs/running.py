@@ -21,7 +21,7 @@ from autotune_platform.apprentice.runs.models import Run
 from autotune_platform.apprentice.runs.reading import RunAnswers
 from autotune_platform.apprentice.runs.remotely import Later, RemoteAsking, UnderWay
 from autotune_platform.apprentice.runs.repository import RunRepository
-from autotune_platform.apprentice.runs.scoring import AsksGraders
+from autotune_platform.apprentice.runs.scoring import AsksGraders, ComparesMeaning
 from autotune_platform.apprentice.runs.session import Asked, Session
 from autotune_platform.apprentice.sampling import Draw, is_drawn
 from autotune_platform.apprentice.standing import Standing, Standings
@@ -78,6 +78,7 @@ class Runner:
     answers: RunAnswers
     rows: RowAnswers
     graders: AsksGraders
+    meanings: ComparesMeaning
     additional: AdditionalAsking
     clock: Clock = SYSTEM_CLOCK
     threads: Callable[[], Executor] = _threads
@@ -109,6 +110,7 @@ class Runner:
                 known=standing,
                 threads=threads,
                 graders=self.graders,
+                meanings=self.meanings,
                 seconds_left=seconds_left,
             )
             if run.remote_asking is not None and not self._recovered(session, run.remote_asking):

@@ -1,7 +1,9 @@
 """What is learned of a run: how far a version's answer agrees with the paid model's."""
 
-from collections.abc import Mapping
-from typing import Any, Protocol
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Protocol
+
+from aws_lambda_powertools import Logger
 
 from autotune.protocol.grading import GradedCompletion
 from autotune_platform.access.models import Caller
@@ -9,6 +11,7 @@ from autotune_platform.apprentice.evaluators import (
     ExactMatch,
     StructuredMatch,
     UnusableTruthError,
+    equal_json,
 )
 from autotune_platform.apprentice.fences import unfenced
 from autotune_platform.apprentice.routing import Decision, Local
@@ -16,7 +19,11 @@ from autotune_platform.apprentice.runs.callers import caller_of
 from autotune_platform.apprentice.runs.models import Run, RunPair
 from autotune_platform.apprentice.runs.outputs import read_output
 from autotune_platform.apprentice.runs.prompting import local_question
+from autotune_platform.apprentice.similarity.asking import NoSimilarityError
+from autotune_platform.apprentice.similarity.texts import text_of
 from autotune_platform.apprentice.standing import VersionStanding
+
+logger = Logger()
 
 
 class AsksGraders(Protocol):
@@ -26,6 +33,16 @@ class AsksGraders(Protocol):
         """Return a grader's value, from 0 to 1; None where there is none."""
 
 
+class ComparesMeaning(Protocol):
+    """Compares texts by an embedding model."""
+
+    def cosines(self, model: str, pairs: Sequence[tuple[str, str]]) -> Sequence[float | None]:
+        """Return how alike the texts of each pair are; see ``SimilarityInvocations``."""
+
+
+BY_MEANING: Final = "semantic_similarity"
+
+
 def pairs_of(
     run: Run,
     decision: Decision,
@@ -33,6 +50,7 @@ def pairs_of(
     versions: Mapping[int, VersionStanding],
     truth: str,
     graders: AsksGraders,
+    meanings: ComparesMeaning,
 ) -> tuple[RunPair, ...]:
     """Return the pairs of a run that the paid model answered.
 
@@ -44,6 +62,7 @@ def pairs_of(
         versions: by number; their gates say how sure they have to be.
         truth: the paid model's answer.
         graders: asked where the evaluator is one of them.
+        meanings: asked where the evaluator compares meanings.
     """
     compared = (
         (decision.pair, run.local_version, run.local_output, run.local, run.local_confidence),
@@ -58,7 +77,7 @@ def pairs_of(
     pairs = []
     for is_compared, version, output, outcome, confidence in compared:
         if is_compared and version is not None:
-            score = _score(run, document, output or "", truth, graders)
+            score = _score(run, document, output or "", truth, graders, meanings)
             if score is not None:
                 missed = missed_fields(document, output or "", truth)
                 pairs.append(
@@ -86,9 +105,21 @@ def _is_sure(
 
 
 def _score(
-    run: Run, document: Mapping[str, Any], local: str, truth: str, graders: AsksGraders
+    run: Run,
+    document: Mapping[str, Any],
+    local: str,
+    truth: str,
+    graders: AsksGraders,
+    meanings: ComparesMeaning,
 ) -> float | None:
     evaluator = document["evaluator"]
+    if evaluator["type"] == BY_MEANING:
+        try:
+            return scores_of(document, [(local, truth)], meanings)[0]
+        except NoSimilarityError as error:
+            # No failure is evidence: there is no pair.
+            logger.warning("nothing compares answers", run_id=run.id, reason=str(error))
+            return None
     if evaluator["type"] != "custom":
         return score_of(document, local, truth)
     if read_output(local, document["outputSchema"]) is None:
@@ -113,11 +144,44 @@ def missed_fields(document: Mapping[str, Any], local: str, truth: str) -> list[i
     return [place for place, score in enumerate(scores) if score < 1]
 
 
+def scores_of(
+    document: Mapping[str, Any], answers: Sequence[tuple[str, str]], meanings: ComparesMeaning
+) -> list[float | None]:
+    """Return how far answers agree with true ones, whatever the evaluator, unless it is a grader.
+
+    Args:
+        answers: each with the true one.
+        meanings: asked where the evaluator compares meanings.
+
+    Raises:
+        NoSimilarityError: it has no answer.
+    """
+    evaluator = document["evaluator"]
+    if evaluator["type"] != BY_MEANING:
+        return [score_of(document, local, truth) for local, truth in answers]
+    scores: list[float | None] = [None] * len(answers)
+    asked: dict[int, tuple[str, str]] = {}
+    for place, (local, truth) in enumerate(answers):
+        left, right = (read_output(text, document["outputSchema"]) for text in (local, truth))
+        if right is None:
+            continue  # there is nothing to compare with
+        if left is None:
+            scores[place] = 0.0
+        elif equal_json(left, right):
+            scores[place] = 1.0
+        else:
+            asked[place] = (text_of(left), text_of(right))
+    found = meanings.cosines(evaluator["embeddingModel"], list(asked.values())) if asked else []
+    for place, score in zip(asked, found, strict=True):
+        scores[place] = score
+    return scores
+
+
 def score_of(document: Mapping[str, Any], local: str, truth: str) -> float | None:
     """Return how far two answers agree, from 0 to 1.
 
     Returns:
-        None where the truth is unusable, or the task's evaluator is a grader.
+        None where the truth is unusable, or the task's evaluator is none of texts alone.
     """
     evaluator = document["evaluator"]
     try:

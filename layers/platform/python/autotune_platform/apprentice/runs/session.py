@@ -18,7 +18,7 @@ from autotune_platform.apprentice.routing import (
 from autotune_platform.apprentice.runs.locally import LocalOutcome
 from autotune_platform.apprentice.runs.models import Run, RunState
 from autotune_platform.apprentice.runs.outputs import read_output
-from autotune_platform.apprentice.runs.scoring import AsksGraders, pairs_of
+from autotune_platform.apprentice.runs.scoring import AsksGraders, ComparesMeaning, pairs_of
 from autotune_platform.apprentice.standing import Standing
 
 Asked = Literal["local", "shadow"]
@@ -35,6 +35,7 @@ class Session:
         known: of its task.
         threads: where versions are asked.
         graders: asked how right a version is, where the task's evaluator is one.
+        meanings: asked how alike answers are in meaning, where that is the evaluator.
         seconds_left: how long the worker has.
         has_room: whether the budget had room when it was last asked.
         asked: versions that are being asked, or were, by this worker.
@@ -48,6 +49,7 @@ class Session:
     known: Standing
     threads: Executor
     graders: AsksGraders
+    meanings: ComparesMeaning
     seconds_left: Callable[[], float]
     has_room: bool = True
     asked: "dict[Asked, Future[LocalOutcome]]" = field(default_factory=dict)
@@ -107,7 +109,13 @@ class Session:
             ()
             if self.truth is None
             else pairs_of(
-                run, decision, self.document, self.known.versions, self.truth, self.graders
+                run,
+                decision,
+                self.document,
+                self.known.versions,
+                self.truth,
+                self.graders,
+                self.meanings,
             )
         )
         if run.has_ended:

@@ -2,11 +2,11 @@
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from autotune.protocol.apprentice_trainings import (
     ApprenticeTrainingComparison,
@@ -18,7 +18,8 @@ from autotune_platform.apprentice.examples.data_sets import DataSets
 from autotune_platform.apprentice.examples.manifests import Row, TamperedDataSetError
 from autotune_platform.apprentice.local.contract import LocalClients
 from autotune_platform.apprentice.runs.outputs import read_output
-from autotune_platform.apprentice.runs.scoring import score_of
+from autotune_platform.apprentice.runs.scoring import ComparesMeaning, scores_of
+from autotune_platform.apprentice.similarity.asking import MOST_PAIRS, NoSimilarityError
 from autotune_platform.apprentice.standing import Standings
 from autotune_platform.apprentice.students.artifacts import from_bytes
 from autotune_platform.apprentice.students.errors import BadArtifactError
@@ -26,6 +27,7 @@ from autotune_platform.apprentice.students.files import ModelFiles, TamperedArti
 from autotune_platform.apprentice.training.answering import (
     MOST_ASKED,
     TOGETHER,
+    Answered,
     Answers,
     hosted_answers,
     linear_answers,
@@ -42,6 +44,7 @@ from autotune_platform.apprentice.validation.judging import (
     Objection,
     judge,
 )
+from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.parts import part
 
 _SAID: Final[Mapping[Objection, ApprenticeTrainingObjection]] = {
@@ -65,12 +68,14 @@ class ValidateStep:
     files: ModelFiles
     standings: Standings
     clients: LocalClients
+    meanings: ComparesMeaning
 
     def run(self, under: Under) -> bool:
         """Judge, and return whether the execution is over.
 
         Raises:
-            UnavailableError: a store is busy, or a hosted model does not answer.
+            UnavailableError: a store is busy, a hosted model does not answer, or nothing compares
+                answers.
         """
         begun = self.progress.begin(under, "validate")
         if begun is not None:
@@ -80,6 +85,12 @@ class ValidateStep:
                 self.progress.fail(begun.training, "artifact_refused")
             except TamperedDataSetError:
                 self.progress.fail(begun.training, "data_refused")
+            except NoSimilarityError as error:
+                if not error.is_gone:
+                    raise UnavailableError(
+                        f"nothing compares answers: {error}", retry_after_seconds=5
+                    ) from error
+                self.progress.fail(begun.training, "embeddings_missing")
         return self.endings.is_over(under)
 
     def _judge(self, begun: Begun) -> None:
@@ -91,21 +102,46 @@ class ValidateStep:
         attempt = attempt_of(training, self.progress.trainings.all_of(training.task_id))
         bar = bar_of(document, attempt=attempt)
         rows = self.data_sets.rows(training.manifest, "holdout")
+        ask = _asking(student, before)
         if training.hosted is None:
-            answers = [_answer(row, student, before, document) for row in rows]
+            answers = list(self._scored(map(ask, rows), document))
         else:
             # In the order of ids, which are no part of what is asked.
             some = islice(rows, MOST_ASKED)
             with ThreadPoolExecutor(TOGETHER) as threads:
-                answers = list(
-                    threads.map(lambda row: _answer(row, student, before, document), some)
-                )
+                answers = list(self._scored(threads.map(ask, some), document))
         found = judge(answers, bar, student.candidates)
         test = _on_wire(found, bar, attempt, number)
         if found.has_passed:
             self.progress.go_on(training, "host", test=test)
         else:
             self.progress.discard(training, *(_SAID[one] for one in found.objections), test=test)
+
+    def _scored(
+        self, given: "Iterable[_Given]", document: Mapping[str, Any]
+    ) -> Iterator[HeldOutAnswer]:
+        """Yield what was answered with its scores, some dozens of which are had at once."""
+        waiting = iter(given)
+        while some := list(islice(waiting, MOST_PAIRS // 2)):
+            texts = [
+                (text, one.truth)
+                for one in some
+                for text in (one.answered.text, one.before)
+                if text is not None
+            ]
+            scores = iter(scores_of(document, texts, self.meanings))
+            for one in some:
+                score = next(scores)
+                before = None if one.before is None else next(scores)
+                yield HeldOutAnswer(
+                    group=one.row.group,
+                    propensity=one.row.propensity or 1.0,
+                    score=score or 0.0,
+                    before=before,
+                    is_valid=read_output(one.answered.text, document["outputSchema"]) is not None,
+                    milliseconds=one.answered.milliseconds,
+                    confidence=one.answered.confidence,
+                )
 
     def _answers(self, training: Training, document: Mapping[str, Any]) -> Answers:
         model, hosted = training.model, training.hosted
@@ -132,20 +168,32 @@ class ValidateStep:
         return None, None
 
 
-def _answer(
-    row: Row, student: Answers, before: Answers | None, document: Mapping[str, Any]
-) -> HeldOutAnswer:
-    truth = json.dumps(row.output, separators=(",", ":"), ensure_ascii=False)
-    text, milliseconds, confidence = student.answer(row.input)
-    return HeldOutAnswer(
-        group=row.group,
-        propensity=row.propensity or 1.0,
-        score=score_of(document, text, truth) or 0.0,
-        before=None if before is None else score_of(document, before.answer(row.input).text, truth),
-        is_valid=read_output(text, document["outputSchema"]) is not None,
-        milliseconds=milliseconds,
-        confidence=confidence,
-    )
+class _Given(NamedTuple):
+    """What was answered to a row.
+
+    Attributes:
+        truth: what is right.
+        before: what the version that serves answers; None where there is none.
+    """
+
+    row: Row
+    truth: str
+    answered: Answered
+    before: str | None
+
+
+def _asking(student: Answers, before: Answers | None) -> Callable[[Row], _Given]:
+    """Return what asks about a row; threads may share it where the models are hosted."""
+
+    def ask(row: Row) -> _Given:
+        return _Given(
+            row=row,
+            truth=json.dumps(row.output, separators=(",", ":"), ensure_ascii=False),
+            answered=student.answer(row.input),
+            before=None if before is None else before.answer(row.input).text,
+        )
+
+    return ask
 
 
 def _on_wire(

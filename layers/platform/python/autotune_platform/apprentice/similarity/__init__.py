@@ -1,0 +1,1 @@
+"""How alike two answers are in meaning: the cosine of their embeddings (ADR 0095)."""
