@@ -93,5 +93,4 @@ def sagemaker_variables() -> Mapping[str, str]:
         GRACE_VARIABLE: JOB_GRACE_SECONDS,
         # Its jobs share two cores, where threads that wait for each other take most of the time.
         "OMP_NUM_THREADS": "1",
-        **OFFLINE,
     }
