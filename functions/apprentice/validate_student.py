@@ -14,7 +14,12 @@ def parts() -> LearningParts:
     return LearningParts(TrainingEnvironment.parse())
 
 
-def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001 - Lambda's signature
+def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     """Do the step; ``done`` is whether this execution has nothing left to do."""
     under = Under.of(event)
-    return {**under._asdict(), "done": parts().validate_step.run(under)}
+
+    def seconds_left() -> float:
+        return float(context.get_remaining_time_in_millis()) / 1_000
+
+    done = parts().validate_step.run(under, seconds_left=seconds_left)
+    return {**under._asdict(), "done": done}

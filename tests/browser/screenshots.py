@@ -163,7 +163,7 @@ def views_of_apprentice(run_id: str) -> dict[str, str]:
     task = "#/apprentice/intents"
     views = {
         f"apprentice-{part}-one": f"{task}/{part}"
-        for part in ("runs", "versions", "pairs", "configuration")
+        for part in ("runs", "examples", "versions", "pairs", "configuration")
     }
     return {
         "apprentice-one": task,

@@ -3,12 +3,12 @@
 import { send, useAct, useApi } from "../../api.js";
 import { Confirm } from "../../components/dialog.js";
 import { Empty } from "../../components/empty.js";
-import { Facts, FactsToCome, Stat, Stats } from "../../components/page.js";
+import { Facts, Stat, Stats } from "../../components/page.js";
 import { Pager } from "../../components/pager.js";
 import { Table } from "../../components/table.js";
 import { Time } from "../../components/time.js";
 import { Trouble } from "../../components/trouble.js";
-import { count, percent, score } from "../../format.js";
+import { count, percent } from "../../format.js";
 import { html, useState } from "../../preact.js";
 import { link } from "../../router.js";
 import { TaskPage } from "./frame.js";
@@ -40,8 +40,7 @@ export function Examples({ name, query }) {
   return html`
     <${TaskPage} name=${name} open="Examples" about=${ABOUT}>
       <${Trouble} problem=${counts.problem} again=${counts.again} />
-      ${!counts.data && !counts.problem && html`<${FactsToCome} />`}
-      ${counts.data && html`<${Counts} counts=${counts.data.counts} />`}
+      ${!counts.problem && html`<${Counts} counts=${counts.data?.counts} />`}
       <${Table} label="Examples" problem=${problem} again=${again} columns=${columns} rows=${data?.examples ?? null} id=${({ id }) => id}
         empty=${html`<${Empty} title="No examples" command=${`autotune apprentice examples import ${name} examples.jsonl`}>Each answer of the paid model becomes one, and some may be brought.<//>`} />
       <${Pager} path=${path} query=${query} nextToken=${data?.nextToken} />
@@ -50,17 +49,27 @@ export function Examples({ name, query }) {
   `;
 }
 
-function Counts({ counts: { examples, selections, split, sides } }) {
-  const groups = split.splitBy.length === 0 ? "inputs" : `groups by ${split.splitBy.join(", ")}`;
+// Drawn as it is before it loads, so that nothing moves once it has.
+function Counts({ counts }) {
+  const sides = counts?.sides;
+  const shown = (value) => (counts ? count(value) : null);
   return html`
     <${Stats}>
-      <${Stat} label="Examples" value=${count(examples)} hint="under the present definition" />
-      <${Stat} label="Learned from" value=${count(sides?.train)} hint=${sides ? "by the next training" : "with more than 100,000 nobody looks at each"} />
-      <${Stat} label="Held out" value=${count(sides?.holdout)} hint=${`${percent(split.holdout)} of ${groups}${split.isFixed ? ", for good: something was trained" : ""}`} />
-      <${Stat} label="Neither" value=${count(sides?.neither)} hint="held out, but nobody knows how often such inputs come" />
+      <${Stat} label="Examples" value=${shown(counts?.examples)} hint="of the present definition" />
+      <${Stat} label="Learned from" value=${shown(sides?.train)} hint="by the next training" />
+      <${Stat} label="Held out" value=${shown(sides?.holdout)} hint="they judge each model" />
+      <${Stat} label="Neither" value=${shown(sides?.neither)} hint="they judge nothing" />
     <//>
-    <${Facts} facts=${Object.entries(SELECTIONS).map(([selection, title]) => [title, count(selections[selection])])} />
+    <${Facts} facts=${[
+      ...Object.entries(SELECTIONS).map(([selection, title]) => [title, count(counts?.selections[selection])]),
+      ["Held out", counts ? splitOf(counts.split) : count(null)],
+    ]} />
   `;
+}
+
+function splitOf({ holdout, splitBy, isFixed }) {
+  const of = splitBy.length === 0 ? "inputs" : `groups by ${splitBy.join(", ")}`;
+  return `${percent(holdout)} of ${of}${isFixed ? ", for good" : ""}`;
 }
 
 function text(value) {

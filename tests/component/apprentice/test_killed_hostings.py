@@ -12,7 +12,7 @@ from autotune_platform.apprentice.configuration.repository import TaskRepository
 from autotune_platform.apprentice.hosting.advancing import HostingAdvancing
 from autotune_platform.apprentice.hosting.hosts import Hosts, HostSettings
 from autotune_platform.apprentice.hosting.models import Wanted, WantedBase
-from autotune_platform.apprentice.hosting.repository import HostingRepository
+from autotune_platform.apprentice.hosting.repository import HostingDay, HostingRepository
 from autotune_platform.apprentice.hosting.service import Hostings
 from autotune_platform.apprentice.instance_prices import InstancePrices
 from autotune_platform.apprentice.versions.repository import VersionRepository
@@ -20,6 +20,7 @@ from autotune_platform.runtime import clients
 from autotune_platform.storage.table import Table
 from tests.support.clock import StandingClock
 
+_MINUTES_OFF = 5
 BASE = WantedBase("s3://models/base/", "ml.g5.xlarge", rank=16)
 
 
@@ -113,7 +114,7 @@ class Life:
             versions=VersionRepository(self.table),
             tasks=TaskRepository(self.table),
             hosts=Hosts(control=self.sagemaker, settings=settings),
-            prices=InstancePrices(usd={}),
+            prices=InstancePrices(usd={"ml.g5.xlarge": "3.6"}),
             clock=self.clock,
         )
         self.wanted = Wanted(self.task_id, f"{self.task_id}-1-aa", "s3://a.tar.gz", 30, BASE)
@@ -152,6 +153,11 @@ class Life:
         )
         found: int = copies
         return found
+
+    def cost(self) -> HostingDay:
+        """Return the account of all days."""
+        days = self.repository.costs(self.task_id, "2000-01-01", "2100-01-01").values()
+        return HostingDay(*map(sum, zip(*days, strict=True)))
 
     def _version(self, model: str, **fields: Any) -> None:
         self._put(
@@ -192,6 +198,10 @@ def test_a_sweep_may_be_killed_at_any_call(lives):
         life.killer.at = at
         life.live()
         assert life.sagemaker.created == whole_names(whole, life), at
+        # What was done a minute later was there a minute longer, or shorter; nothing counts twice.
+        cost = life.cost()
+        assert abs(cost.seconds - whole.cost().seconds) <= _MINUTES_OFF * 60, at
+        assert cost == HostingDay(cost.seconds, 0, cost.seconds * 1_000_000)
 
 
 def whole_names(whole: Life, life: Life) -> list[str]:

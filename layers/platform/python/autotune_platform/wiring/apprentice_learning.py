@@ -3,6 +3,7 @@
 from functools import cached_property
 
 from autotune_platform.apprentice.folding.repository import EvidenceRepository
+from autotune_platform.apprentice.hosting.repository import HostingRepository
 from autotune_platform.apprentice.standing import Standings
 from autotune_platform.apprentice.training.learning import TrainStep
 from autotune_platform.apprentice.training.validating import ValidateStep
@@ -29,6 +30,7 @@ class LearningParts(TrainingParts):
             data_sets=self.data_sets,
             files=self.model_files,
             clients=self.local_clients,
+            hostings=HostingRepository(self.apprentice_table),
             meanings=self.meanings,
             standings=Standings(
                 tasks=self.task_repository, evidence=EvidenceRepository(self.apprentice_table)

@@ -110,6 +110,11 @@ class Hosting(FrozenModel):
             task_id=self.task_id,
         )
 
+    @property
+    def may_answer(self) -> bool:
+        """Whether it answers, or will once somebody asks."""
+        return self.state in {"ready", "asleep", "resizing"} and self.unwanted_at is None
+
     def failed_for(self, adapter: "Hosting") -> bool:
         """Whether it is a base that was given up after an adapter of it was wanted."""
         return self.error is not None and self.since >= adapter.since

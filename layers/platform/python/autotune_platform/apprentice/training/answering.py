@@ -14,7 +14,9 @@ from autotune_platform.runtime.retry import BUSY
 TOGETHER: Final = 16
 """So many inputs are asked of a hosted model at once."""
 MOST_ASKED: Final = 5_000
-"""So many rows of a hold-out a hosted model is asked: a step has 15 minutes."""
+"""So many rows of a hold-out a hosted model is asked at most."""
+LEFT_SECONDS: Final = 180
+"""With less left of a step's 15 minutes no further row is begun: each has some tries."""
 _LONGEST_MS = 20_000
 _ATTEMPTS = 5
 

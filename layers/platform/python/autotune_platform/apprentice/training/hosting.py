@@ -6,7 +6,6 @@ from autotune.protocol.limits import MAX_APPRENTICE_VERSIONS
 from autotune_platform.apprentice.examples.data_sets import DataSets
 from autotune_platform.apprentice.examples.manifests import TamperedDataSetError
 from autotune_platform.apprentice.local.contract import LocalClients, ServedModel, Unavailable
-from autotune_platform.apprentice.runs.outputs import read_output
 from autotune_platform.apprentice.runs.prompting import local_question
 from autotune_platform.apprentice.training.certifying import Certifying
 from autotune_platform.apprentice.training.endings import TrainingEndings
@@ -51,7 +50,11 @@ class HostStep:
         return self.endings.is_over(under)
 
     def _smoke(self, begun: Begun) -> None:
-        """Require an answer that the schema admits, from where callers will have it."""
+        """Require an answer from where callers will have it.
+
+        Whether the schema admits it is no matter here: how often it does was judged before, and one
+        row of thousands may be among those where it does not.
+        """
         document, manifest = begun.configuration.document, begun.training.manifest
         assert manifest is not None
         row = next(iter(self.data_sets.rows(manifest, "holdout")))
@@ -61,8 +64,6 @@ class HostStep:
             raise UnavailableError(
                 f"the model does not answer: {answer.reason}", retry_after_seconds=5
             )
-        if read_output(answer.text, document["outputSchema"]) is None:
-            raise UnavailableError("the model answers something else", retry_after_seconds=5)
 
     def _host(self, under: Under, begun: Begun) -> None:
         training, task = begun.training, begun.task

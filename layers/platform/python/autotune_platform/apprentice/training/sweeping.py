@@ -62,6 +62,8 @@ class TrainingSweeping:
         if job is not None:
             self.stop_job(job)
         self.progress.give_up(under)
+        # Of a training that has ended, the next execution deletes the data, and what jobs left.
+        start_execution(self.executions, training.model_copy(update={"redrive": under.redrive + 1}))
 
     def _redrive(self, training: Training) -> None:
         redrive = training.redrive + 1

@@ -8,6 +8,8 @@ from dataclasses import asdict
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
+from aws_lambda_powertools import Logger
+
 from autotune.protocol.apprentice_trainings import (
     ApprenticeTrainingComparison,
     ApprenticeTrainingGate,
@@ -16,6 +18,7 @@ from autotune.protocol.apprentice_trainings import (
 )
 from autotune_platform.apprentice.examples.data_sets import DataSets
 from autotune_platform.apprentice.examples.manifests import Row, TamperedDataSetError
+from autotune_platform.apprentice.hosting.repository import HostingRepository
 from autotune_platform.apprentice.local.contract import LocalClients
 from autotune_platform.apprentice.runs.outputs import read_output
 from autotune_platform.apprentice.runs.scoring import ComparesMeaning, scores_of
@@ -25,6 +28,7 @@ from autotune_platform.apprentice.students.artifacts import from_bytes
 from autotune_platform.apprentice.students.errors import BadArtifactError
 from autotune_platform.apprentice.students.files import ModelFiles, TamperedArtifactError
 from autotune_platform.apprentice.training.answering import (
+    LEFT_SECONDS,
     MOST_ASKED,
     TOGETHER,
     Answered,
@@ -47,6 +51,8 @@ from autotune_platform.apprentice.validation.judging import (
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.parts import part
 
+logger = Logger()
+
 _SAID: Final[Mapping[Objection, ApprenticeTrainingObjection]] = {
     Objection.TOO_FEW: "too_few_examples",
     Objection.AGREEMENT: "agreement",
@@ -68,10 +74,14 @@ class ValidateStep:
     files: ModelFiles
     standings: Standings
     clients: LocalClients
+    hostings: HostingRepository
     meanings: ComparesMeaning
 
-    def run(self, under: Under) -> bool:
+    def run(self, under: Under, *, seconds_left: Callable[[], float]) -> bool:
         """Judge, and return whether the execution is over.
+
+        A hosted model that is slow is judged by as many rows as there is time for: the first ones
+        in the order of their ids, whatever they are about.
 
         Raises:
             UnavailableError: a store is busy, a hosted model does not answer, or nothing compares
@@ -80,7 +90,7 @@ class ValidateStep:
         begun = self.progress.begin(under, "validate")
         if begun is not None:
             try:
-                self._judge(begun)
+                self._judge(begun, seconds_left)
             except (BadArtifactError, TamperedArtifactError):
                 self.progress.fail(begun.training, "artifact_refused")
             except TamperedDataSetError:
@@ -93,7 +103,7 @@ class ValidateStep:
                 self.progress.fail(begun.training, "embeddings_missing")
         return self.endings.is_over(under)
 
-    def _judge(self, begun: Begun) -> None:
+    def _judge(self, begun: Begun, seconds_left: Callable[[], float]) -> None:
         training, document = begun.training, begun.configuration.document
         assert training.model is not None
         assert training.manifest is not None
@@ -106,10 +116,15 @@ class ValidateStep:
         if training.hosted is None:
             answers = list(self._scored(map(ask, rows), document))
         else:
+
+            def in_time(row: Row) -> "_Given | None":
+                return ask(row) if seconds_left() > LEFT_SECONDS else None
+
             # In the order of ids, which are no part of what is asked.
-            some = islice(rows, MOST_ASKED)
             with ThreadPoolExecutor(TOGETHER) as threads:
-                answers = list(self._scored(threads.map(ask, some), document))
+                some = threads.map(in_time, islice(rows, MOST_ASKED))
+                asked = (one for one in some if one is not None)
+                answers = list(self._scored(asked, document))
         found = judge(answers, bar, student.candidates)
         test = _on_wire(found, bar, attempt, number)
         if found.has_passed:
@@ -154,7 +169,11 @@ class ValidateStep:
         return linear_answers(from_bytes(self.files.get(task_id, name, sha256=sha256)))
 
     def _serving(self, begun: Begun) -> tuple[int | None, Answers | None]:
-        """Return the version that serves now, where it can be asked as the new one is."""
+        """Return the version that serves now, where it can be asked as the new one is.
+
+        One whose files are gone, or that nothing hosts any more, is compared with nobody: else no
+        model could ever take its place.
+        """
         standing = self.standings.read(begun.task.organization_id, begun.task.name)
         number = standing.derived.serving
         if number is None:
@@ -162,9 +181,17 @@ class ValidateStep:
         served, document = standing.served[number], begun.configuration.document
         backend = standing.versions[number].known.backend
         if backend == "linear" and served.digest is not None:
-            return number, self._linear(begun.task.id, served.model, served.digest)
-        if backend == "sagemaker" == document["local"]["backend"]:
-            return number, hosted_answers(self.clients, document, served)
+            try:
+                return number, self._linear(begun.task.id, served.model, served.digest)
+            except (BadArtifactError, TamperedArtifactError):
+                logger.warning(
+                    "the version that serves is lost", task_id=begun.task.id, version=number
+                )
+        elif backend == "sagemaker" == document["local"]["backend"]:
+            hosting = self.hostings.find(begun.task.id, served.model)
+            if hosting is not None and hosting.may_answer:
+                return number, hosted_answers(self.clients, document, served)
+            logger.warning("nothing hosts what serves", task_id=begun.task.id, version=number)
         return None, None
 
 

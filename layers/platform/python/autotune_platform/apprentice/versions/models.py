@@ -36,6 +36,7 @@ class ModelVersion(FrozenModel):
         state: one that is ``retired`` is asked nothing, for good.
         canary_at: the pair after which it passed its canary.
         promoted_at: when that was.
+        was_canary: it was rolled back while it was in its canary.
     """
 
     task_id: str
@@ -56,6 +57,7 @@ class ModelVersion(FrozenModel):
     created_by: str
     retired_at: datetime | None = None
     retired_by: str | None = None
+    was_canary: bool = False
 
     @property
     def is_hosted(self) -> bool:

@@ -89,7 +89,8 @@ class VersionRepository:
 
     def retire(self, after: ModelVersion) -> bool:
         """Store that a version is retired; return False where it is by now, or is not there."""
-        changes = after.model_dump(mode="json", include={"state", "retired_at", "retired_by"})
+        retired = {"state", "retired_at", "retired_by", "was_canary"}
+        changes = after.model_dump(mode="json", include=retired)
         key = version_key(after.number)
         hosted = {"state": "hosted"}
         return self._table.update(after.task_id, key, changes, only_if=hosted) is not None

@@ -105,12 +105,18 @@ class ModelVersions:
         Raises:
             NotFoundError: there is no such task, or no such version.
         """
+        return self._retired(caller, name, number)
+
+    def _retired(
+        self, caller: Caller, name: str, number: int, *, was_canary: bool = False
+    ) -> tuple[ConfiguredTask, ModelVersion]:
         configured, version = self.get(caller, name, number)
         if version.is_hosted:
             changes = {
                 "state": "retired",
                 "retired_at": self.clock.now(),
                 "retired_by": caller.principal_id,
+                "was_canary": was_canary,
             }
             retired = version.model_copy(update=changes)
             version = (
@@ -138,11 +144,11 @@ class ModelVersions:
         if not version.is_hosted:
             if serving is not None and serving.number < number:
                 return configured, serving
-            if serving is None and version.promoted_at is None:
+            if serving is None and version.was_canary:
                 return configured, version
             raise ConflictError(f"version {number} is retired")
         if self._is_canary(configured, version, serving):
-            configured, version = self.retire(caller, name, number)
+            configured, version = self._retired(caller, name, number, was_canary=True)
             return configured, version if serving is None else serving
         if serving is None or serving.number != number:
             by = "none does" if serving is None else f"version {serving.number} does"
