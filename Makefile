@@ -59,8 +59,8 @@ node_modules/.installed: package-lock.json
 demo: install ## score real completions end to end, and stop everything again
 	@$(BIN)/python -m local.demo
 
-apprentice-demo: install ## have an apprentice and what others do answer the same stream, and compare cost and accuracy (SEEDS=5; AUTOTUNE_DATA_INTENTS names CLINC150's folder)
-	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.apprentice $(if $(SEEDS),--seeds $(SEEDS))
+apprentice-demo: install ## have an apprentice and what others do answer the same stream, and compare cost and accuracy (SEEDS=5; AUTOTUNE_DATA_INTENTS names CLINC150's folder; WITH=stack INPUTS=360: through a local stack)
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.apprentice $(if $(SEEDS),--seeds $(SEEDS)) $(if $(filter stack,$(WITH)),--stack) $(if $(INPUTS),--inputs $(INPUTS))
 
 up: install ## start the local stack and keep it running
 	@$(BIN)/python -m local up

@@ -1,5 +1,6 @@
 """The settings of a deployment: where it goes, and what differs there."""
 
+import json
 import os
 import platform
 import sys
@@ -146,6 +147,11 @@ class DeploymentConfig:
         """URI of a container of SageMaker, such as ``adapter-image``."""
         account = f"{IMAGES_ACCOUNT}.dkr.ecr.{self.region}.amazonaws.com"
         return self.images.get(name, f"{account}/{IMAGES[name]}")
+
+    @property
+    def prices_environment(self) -> Mapping[str, str]:
+        """What functions are given that know what instances cost."""
+        return {"TRAINING_PRICES": json.dumps(self.training_prices, sort_keys=True)}
 
     @property
     def keeps_data(self) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 from autotune_platform.apprentice.phases import Derived
 from autotune_platform.apprentice.students.linear import LinearModel
-from autotune_platform.apprentice.training.due import next_training
+from autotune_platform.apprentice.training.due import Due, next_training
 from autotune_platform.apprentice.training.models import LastTraining
 from autotune_platform.runtime.grouping import groups
 from benchmarks.apprentice.playing import AT_ONCE, Played
@@ -36,10 +36,14 @@ class Apprenticeship:
     last: LastTraining = field(default_factory=LastTraining)
     judged: int = 0
 
-    def answer(self, queries: Sequence[Query]) -> None:
-        """Have queries answered, after those that were."""
+    def answer(self, queries: Sequence[Query], *, at_once: int = AT_ONCE) -> None:
+        """Have queries answered, after those that were.
+
+        Args:
+            at_once: queries between two looks at where the task stands.
+        """
         derived = self.played.look().derived
-        for some in groups(queries, AT_ONCE):
+        for some in groups(queries, at_once):
             for query in some:
                 self.played.ask({"text": query.text}, str(query.place))
             place = len(self.played.runs)
@@ -73,23 +77,24 @@ class Apprenticeship:
             advance.raised.clear()
             advance.fallen.clear()
 
-    def _train(self, place: int) -> None:
-        task, known = self.played.asked.task, self.played.known
-        emergency = max(
-            (
-                number
-                for number, advance in known.advances.items()
-                if advance.evidence.emergency_at is not None
-            ),
-            default=0,
-        )
-        due = next_training(
+    def due(self) -> Due:
+        """Return when the next training is."""
+        return next_training(
             self.played.asked.document,
             self.last,
-            definition_hash=task.definition_hash,
-            examples=len(known.examples),
-            emergency=emergency,
+            definition_hash=self.played.asked.task.definition_hash,
+            examples=len(self.played.known.examples),
+            emergency=self._emergency(),
         )
+
+    def _emergency(self) -> int:
+        advances = self.played.known.advances.items()
+        raised = [number for number, one in advances if one.evidence.emergency_at is not None]
+        return max(raised, default=0)
+
+    def _train(self, place: int) -> None:
+        task, known = self.played.asked.task, self.played.known
+        due = self.due()
         if not due.is_due:
             return
         made = trained(
@@ -105,7 +110,7 @@ class Apprenticeship:
             definition_hash=task.definition_hash,
             examples=due.examples,
             outcome="hosted" if has_passed else "discarded",
-            emergency=emergency,
+            emergency=self._emergency(),
         )
         self._note_training(place, due.examples, made)
         if made is not None and has_passed:

@@ -9,6 +9,7 @@ from typing import Any, cast
 from autotune.protocol.ids import derived_id
 from autotune_platform.apprentice.configuration.repository import TaskRepository
 from autotune_platform.apprentice.local.contract import LocalAnswer, LocalQuestion, ServedModel
+from autotune_platform.apprentice.phases import Derived
 from autotune_platform.apprentice.runs.additional import AdditionalAsking
 from autotune_platform.apprentice.runs.locally import LocalAsking
 from autotune_platform.apprentice.runs.models import Run
@@ -95,12 +96,14 @@ class Played:
         teacher: the paid model.
         known: what runs add up to.
         runs: as they ended, in the order of their inputs.
+        stood: where the task stood when each of them began.
     """
 
     asked: Asked
     teacher: Teacher
     clock: TurnedClock = field(default_factory=TurnedClock)
     runs: list[Run] = field(default_factory=list)
+    stood: list[Derived] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.known = Known(self.asked)
@@ -148,6 +151,7 @@ class Played:
     def ask(self, value: Mapping[str, Any], key: str) -> Run:
         """Have an input answered, and checked where that is due."""
         task, now = self.asked.task, self.clock.now()
+        standing = self._standings.of(task.organization_id, task.name)
         run = Run(
             id=derived_id("apr", task.organization_id, task.id, key),
             organization_id=task.organization_id,
@@ -166,6 +170,7 @@ class Played:
             ended = self._runner.work(ended, is_stored=True, seconds_left=_an_hour).run
         self.clock.sleep(BETWEEN_INPUTS_S)
         self.runs.append(ended)
+        self.stood.append(standing.derived)
         return ended
 
 

@@ -11,6 +11,7 @@ from autotune_platform.apprentice.folding.tallies import BEGUN
 from autotune_platform.apprentice.routing import Local, Model
 from autotune_platform.apprentice.runs.models import Run
 from autotune_platform.apprentice.savings import Costs, savings
+from benchmarks.apprentice.causes import shares
 from benchmarks.apprentice.playing import Played
 from benchmarks.apprentice.rivals import Outcome
 from benchmarks.apprentice.streams import Query, Stream
@@ -62,9 +63,12 @@ def of_ours(played: Played, stream: Stream) -> dict[str, Any]:
     ]
     right = [_is_right(run, query) for run, query in zip(runs, queries, strict=True)]
     asked = [run.remote is not None for run in runs]
+    stood = list(zip(runs, played.stood, strict=True))
     return {
         "remoteShare": fmean(asked),
         "remoteShareLast": fmean(asked[-LAST:]),
+        "remoteFor": shares(stood),
+        "remoteForLast": shares(stood[-LAST:]),
         "localAnswers": sum(local),
         "counted": {name: played.known.counts[name] for name in (BEGUN, *_ENDS)},
         "escalated": sum(run.escalated for run in runs),

@@ -69,7 +69,7 @@ def trained(
     sides = [(one.example.side(split), one) for one in found]
     learned = [one for side, one in sides if side == "train"]
     held = [one for side, one in sides if side == "holdout" and one.example.is_representative]
-    if len(held) < bar.fewest_groups:
+    if bar.worth(_drawn(held, split)) < bar.fewest_groups:
         return None
     began = time.process_time()
     content = to_bytes(train((one.run.input, json.loads(one.output)) for one in learned))
@@ -104,6 +104,15 @@ def version_of(
         created_at=at,
         created_by="autotune",
     )
+
+
+def _drawn(held: Sequence[Found], split: Split) -> list[float]:
+    """Return of each group how probable its likeliest example was."""
+    drawn: dict[bytes | None, float] = {}
+    for one in held:
+        group = one.example.digests.group(split.split_by)
+        drawn[group] = max(drawn.get(group, 0.0), one.example.propensity or 0.0)
+    return list(drawn.values())
 
 
 def _answered(

@@ -68,6 +68,7 @@ class ApprenticeStack(DomainStack):
             environment={
                 **self.apprentice_environment,
                 **self.grader_environment,
+                **self.shared.config.prices_environment,
                 "APPRENTICE_BUCKET": self.shared.data.apprentice_files.bucket.bucket_name,
                 "LEDGER_TABLE": self.shared.data.ledger.table.table_name,
                 "PROVIDER_KEYS_KEY": self.shared.data.provider_keys.key.key_id,

@@ -4,7 +4,6 @@ No endpoint is in a template: each is made for one version, scaled, and taken do
 that begin with the stack's, which permissions are limited to.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 
 from aws_cdk import Acknowledgment, Aws, Duration, Validations
@@ -142,7 +141,7 @@ class ApprenticeHosting(Construct):
                 "HOSTING_ROLE_ARN": self._role.role_arn,
                 "ADAPTER_IMAGE": config.image("adapter-image"),
                 # SageMaker asks the same for an instance that hosts as for one that trains.
-                "TRAINING_PRICES": json.dumps(config.training_prices, sort_keys=True),
+                **config.prices_environment,
             },
         )
         function = sweep.function

@@ -1,6 +1,5 @@
 """Jobs of SageMaker that train small models: their role, and the function that looks after them."""
 
-import json
 import re
 from collections.abc import Mapping
 
@@ -54,9 +53,7 @@ class ApprenticeJobs(Construct):
         self._grant_code()
         image = config.image("training-image")
         self._grant_image(image)
-        self.prices_environment: Mapping[str, str] = {
-            "TRAINING_PRICES": json.dumps(config.training_prices, sort_keys=True)
-        }
+        self.prices_environment = config.prices_environment
         self.environment: Mapping[str, str] = {
             **self.prices_environment,
             "TRAINING_ROLE_ARN": self._role.role_arn,

@@ -182,7 +182,7 @@ class Components:
     def adapter_headers(self, name: str) -> dict[str, str]:
         """Return by what a host knows an adapter: the identifier, which is SageMaker's own."""
         record = self.record(name)
-        known = {_IDENTIFIER: record["_identifier"], _ALIAS: name}
+        known = {_IDENTIFIER: record.get("_identifier", name), _ALIAS: name}
         return {} if _base_of(record) is None else known
 
     def close(self) -> None:
@@ -332,7 +332,7 @@ class Components:
         artifact = Container(artifact=specification["Container"]["ArtifactUrl"])
         objects = self._objects.acting_as(record["_role"])
         download_artifact(objects, artifact, folder, scratch=folder)
-        hosts.add_adapter(record["_identifier"], folder)
+        hosts.add_adapter(record.get("_identifier", name), folder)
 
     def _adapter_folder(self, name: str) -> Path:
         return self._settings.scratch / "adapters" / name
@@ -341,7 +341,7 @@ class Components:
         record = self._records.get(COMPONENT, name)
         if record is not None and _base_of(record) is not None:
             if hosts := self.hosts(name):
-                hosts.remove_adapter(record["_identifier"])
+                hosts.remove_adapter(record.get("_identifier", name))
             shutil.rmtree(self._adapter_folder(name), ignore_errors=True)
         with self._lock:
             own = self._hosts.pop(name, None)

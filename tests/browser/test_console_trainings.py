@@ -123,9 +123,9 @@ def test_a_version_in_its_canary_shows_how_far_it_has_come(console, trained):
     canary = status["versions"][0]["canary"]
     page = console.open(f"#/apprentice/{NAME}/versions/1")
     life = page.get_by_role("list", name="Its life", exact=True)
-    expect(life.locator(".timeline-title").nth(2)).to_have_text("It answers 5% of all inputs")
+    expect(life.locator(".timeline-title").nth(2)).to_have_text("It answers 25% of all inputs")
     expect(life).to_contain_text(
-        f"step 1 of 3: {canary['pairs']} of {canary['pairsNeeded']} answers were checked"
+        f"step 1 of 2: {canary['pairs']} of {canary['pairsNeeded']} answers were checked"
     )
     expect(life.locator(".timeline-title").last).to_have_text("It answers more")
 

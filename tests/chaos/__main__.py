@@ -4,9 +4,11 @@
 ``outage`` a grader that is down for long, and one that a text breaks; ``starved`` ten functions for
 everything; ``tenants`` lost runs of one organisation beside another's trickle; ``hostile`` an
 organisation that means harm beside one that works; ``apprentice`` runs of tasks whose small model
-dies and whose paid one takes money for nothing. Ends with 1 where an invariant does not hold: a
+dies and whose paid one takes money for nothing; ``lives`` has versions trained, hosted, promoted
+and rolled back, in one process without a stack. Ends with 1 where an invariant does not hold: a
 completion was lost, judged twice, or scored with a value that its grader did not sign, an event was
-missed, trouble that passes became a verdict, or whoever is well suffered from neighbours.
+missed, trouble that passes became a verdict, whoever is well suffered from neighbours, or a version
+answered that had shown nothing.
 """
 
 import argparse
@@ -28,6 +30,7 @@ from tests.chaos.diseases import DEADLINE_SECONDS, DOWN_FOR_GOOD, FLAPPING, hosp
 from tests.chaos.hostile import attack
 from tests.chaos.invariants import Finding, Verdicts
 from tests.chaos.leaving import search
+from tests.chaos.life_storm import live
 from tests.chaos.outage import break_down
 from tests.chaos.permissions import permissions_finding
 from tests.chaos.report import (
@@ -57,6 +60,7 @@ _SMALL_SUITES = {
     "tenants": lose,
     "hostile": attack,
     "apprentice": apprentice,
+    "lives": live,
 }
 SUITES = ("storm", *_SMALL_SUITES)
 

@@ -165,7 +165,7 @@ class Suite:
             held.evidence_is_rebuilt(
                 kept,
                 steady,
-                Rules(
+                lambda _: Rules(
                     graduation=THRESHOLDS["phase2ToPhase3"],
                     coaching=THRESHOLDS["coachingTrigger"],
                     emergency=THRESHOLDS["emergencyThreshold"],

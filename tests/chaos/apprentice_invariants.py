@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from tests.chaos.tables import Item
 from tests.support.traces import leaks
 
 _ENDED_BY = ("local", "remote", "refused", "failed")
+_WITH_TEXTS = (" apr_", " llm_", "#imported#exm_")
 _ANSWERED_PAIRS = ("answered", "unparseable")
 """What came of asking a version where there is something to compare."""
 
@@ -161,24 +162,31 @@ def the_ledger_covers_the_bill(
     return Finding("the ledger is the bill, and what was assumed", len(kept.rows), violations)
 
 
-def evidence_is_rebuilt(kept: Kept, task_id: str, rules: Rules) -> Finding:
-    """The cache of a version's evidence is that of its pairs, to the last bit."""
+def pair_of(item: Item) -> Pair:
+    """Return a pair as it is stored."""
+    return Pair(
+        int(item["sequence"]),
+        float(item["score"]),
+        bool(item["is_drawn"]),
+        item["at"],
+        is_sure=bool(item.get("is_sure", True)),
+        in_canary=bool(item.get("in_canary", False)),
+    )
+
+
+def evidence_is_rebuilt(kept: Kept, task_id: str, rules: Callable[[int], Rules]) -> Finding:
+    """The cache of a version's evidence is that of its pairs, to the last bit.
+
+    Args:
+        rules: by which a version is judged, by its number.
+    """
     violations = []
     checked = 0
     for version, cached in kept.evidence_of(task_id).items():
-        pairs = [
-            Pair(
-                int(one["sequence"]),
-                float(one["score"]),
-                bool(one["is_drawn"]),
-                one["at"],
-                is_sure=bool(one.get("is_sure", True)),
-                in_canary=bool(one.get("in_canary", False)),
-            )
-            for one in kept.pairs_of(task_id, version)
-        ]
+        pairs = list(map(pair_of, kept.pairs_of(task_id, version)))
         checked += len(pairs)
-        rebuilt = folded(pairs, rules).to_json(rules)
+        of = rules(version)
+        rebuilt = folded(pairs, of).to_json(of)
         if json.loads(rebuilt) != json.loads(str(cached["state"])):
             violations.append(f"version {version}: {cached['state']}, but its pairs say {rebuilt}")
     return Finding("evidence that is rebuilt is the cache", checked, violations)
@@ -218,7 +226,8 @@ def texts_and_secrets_stay(
         if leaks([(place, said)], secrets):
             violations.append(f"a secret is in {place}")
         if leaks([(place, said)], [text]):
-            is_kept = place.startswith("object ") or " apr_" in place or " llm_" in place
+            # Imported examples have texts of their own, and are no runs.
+            is_kept = place.startswith("object ") or any(one in place for one in _WITH_TEXTS)
             kept += is_kept
             violations += [] if is_kept else [f"a text is in {place}"]
     if not kept:

@@ -2,25 +2,33 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from tests.chaos.beside import Beside
 from tests.chaos.invariants import Finding
-from tests.chaos.tables import Item, Tables
+from tests.chaos.tables import Item
 from tests.chaos.teacher import Teacher
 
 LOOKS_EVERY_SECONDS = 0.25
 _COMMITTED, _SPENT = "committed#", "spent#"
 
 
+class Budgets(Protocol):
+    """Reads items, as ``Tables`` does."""
+
+    def item(self, table: str, pk: str, sk: str) -> Item:
+        """Return an item."""
+
+
 @dataclass
 class Looks:
-    """A thread that looks at all scopes of an organisation.
+    """Who looks at all scopes of an organisation, on a thread once it is started.
 
     Attributes:
         limits: of a day, in nano-USD, by scope.
     """
 
-    tables: Tables
+    tables: Budgets
     teacher: Teacher
     organization_id: str
     limits: Mapping[str, int]
@@ -57,10 +65,11 @@ class Looks:
 
     def _run(self) -> None:
         while not self._beside.is_over(after=LOOKS_EVERY_SECONDS):
-            self._look()
-        self._look()
+            self.look()
+        self.look()
 
-    def _look(self) -> None:
+    def look(self) -> None:
+        """Look once."""
         # In this order: what is on the bill by now was committed before.
         billed = self.teacher.billed()
         committed = {scope: _days(self._scope(scope), _COMMITTED) for scope in self.limits}

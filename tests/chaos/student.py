@@ -28,6 +28,9 @@ WRONG_ONE_IN = 25
 _CASE = re.compile(r"case-\d+")
 
 FAULTS = {
+    "is another model": replying(
+        body=b'{"model": "intents-0", "choices": [{"message": {"content": "{}"}}]}'
+    ),
     "answers nonsense": replying(body=b'{"choices": [{"message": {"content": "NaN"'),
     "answers 503": replying(status=503, body=b"{}"),
     "drips": replying(drip_seconds=0.2),
@@ -45,6 +48,11 @@ def case_in(prompt: str) -> str:
 def intent_of(case: str) -> str:
     """Return the right intent of a case."""
     return INTENTS[zlib.crc32(case.encode()) % len(INTENTS)]
+
+
+def permuted_intent_of(case: str) -> str:
+    """Return an intent that has nothing to do with the right one."""
+    return INTENTS[zlib.crc32(case[::-1].encode()) % len(INTENTS)]
 
 
 class Student(Vllm):

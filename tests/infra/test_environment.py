@@ -15,7 +15,13 @@ from autotune_platform.runtime.environment import Environment
 from tests.support.lambdas import LambdaContext, forget_processes
 
 # Read by Powertools' logger and by pydantic, in all functions.
-LIBRARIES = {"POWERTOOLS_LOG_LEVEL", "POWERTOOLS_SERVICE_NAME", "PYDANTIC_DISABLE_PLUGINS"}
+LIBRARIES = {
+    "JOBLIB_MULTIPROCESSING",
+    "POWERTOOLS_LOG_LEVEL",
+    "POWERTOOLS_SERVICE_NAME",
+    "PYDANTIC_DISABLE_PLUGINS",
+    "TOKENIZERS_PARALLELISM",
+}
 ACCOUNT = {
     "AWS_ACCESS_KEY_ID": "testing",
     "AWS_SECRET_ACCESS_KEY": "testing",

@@ -18,8 +18,12 @@ class Killer:
         self.called: list[str] = []
         self._lock = threading.Lock()
         for client in (clients.dynamodb(), clients.sqs(), clients.s3(), clients.stepfunctions()):
-            for moment in ("before-call", "after-call"):
-                client.meta.events.register(moment, self._listener(moment))
+            self.also(client)
+
+    def also(self, client: Any) -> None:
+        """Count calls of one more client."""
+        for moment in ("before-call", "after-call"):
+            client.meta.events.register(moment, self._listener(moment))
 
     def _listener(self, moment: str) -> Any:
         def listen(model: Any, **_: Any) -> None:

@@ -3,12 +3,14 @@
 What it requires and answers is from ``deepjavalibrary/djl-serving`` of 2026-06 (LMI 20 to 27) and
 from vLLM; ADR 0098 names the places. Its one argument is a JSON file that is read anew with each
 request: ``shape`` is which model an answer names, ``known`` words that it answers with, ``status``
-what it answers in place of an answer.
+what it answers in place of an answer, ``says`` the text that it answers, ``seconds`` how much
+later.
 """
 
 import json
 import os
 import sys
+import time
 from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -83,6 +85,7 @@ class Handler(BaseHTTPRequestHandler):
     def _complete(self, asked: dict[str, Any], settings: Mapping[str, Any]) -> None:
         served = os.environ.get("OPTION_SERVED_MODEL_NAME", "lmi")
         adapter = self.headers[IDENTIFIER]
+        time.sleep(settings.get("seconds", 0))
         if status := settings.get("status"):
             return self._refuse(status, "as the settings say")
         if adapter is not None and adapter not in self.adapters:
@@ -95,7 +98,8 @@ class Handler(BaseHTTPRequestHandler):
         words = asked["messages"][-1]["content"].replace("?", " ").split()
         known = settings.get("known")
         found = "lost_card" if known is None else next(iter({*known}.intersection(words)), "none")
-        message = {"role": "assistant", "content": json.dumps({"intent": found})}
+        said = settings.get("says", json.dumps({"intent": found}))
+        message = {"role": "assistant", "content": said}
         shape = settings.get("shape", "identifier")
         # As vLLM writes it: what is not there is null.
         choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}

@@ -97,6 +97,12 @@ sys.exit(1)
 )
 
 
+def store_base(base_model: str = BASE) -> None:
+    """Have a base model stored, as whoever deploys does."""
+    key = f"apprentice/bases/{base_model}/base.json"
+    boto3.client("s3").put_object(Bucket=BUCKET, Key=key, Body=BASE_LIST)
+
+
 class JobTrainings:
     """A task whose model a job trains, from a data set that is there."""
 
@@ -106,7 +112,7 @@ class JobTrainings:
         self.lab = lab
         self.s3 = boto3.client("s3")
         self.s3.create_bucket(Bucket=_ASSETS)
-        self.s3.put_object(Bucket=BUCKET, Key=f"apprentice/bases/{BASE}/base.json", Body=BASE_LIST)
+        store_base()
         self.runs_program(TRAINS)
         self.put()
 

@@ -18,6 +18,7 @@ RULES = {
     "coachingTrigger": 0.5,
     "emergencyThreshold": 0.1,
 }
+TRAINING = {"backend": "linear", "fineTuneBatchSize": 50, "canary": [0.05, 0.25, 1]}
 TASK = "/api/v1/apprentice/tasks/intents"
 LOCAL = {"answers": "local", "phase": 3, "check": "done", "cost_nano_usd": 1}
 
@@ -26,7 +27,8 @@ class Canaries(Apprentice):
     """A task whose versions take some dozens of pairs."""
 
     def put(self, **fields):
-        super().put(**{"thresholds": RULES, "confidence": {"falseAlarmPairs": 100}, **fields})
+        own = {"thresholds": RULES, "confidence": {"falseAlarmPairs": 100}, "training": TRAINING}
+        super().put(**{**own, **fields})
 
     def fold(self, count, score=1.0, *, version=1, in_canary=False, at=None):
         """Fold pairs of a version, made just now."""

@@ -66,9 +66,9 @@ class Freezing:
         )
         assert self.runs.platform.call("POST", f"{PATH}/examples", raw=lines.encode()).status == 201
 
-    def freeze(self, training_id="trn_1", fewest=ONE) -> Manifest:
+    def freeze(self, training_id="trn_1", fewest=ONE, **how) -> Manifest:
         configured = self.tasks.get(self._caller, "intents")
-        return self.sets.freeze(configured, training_id, fewest=fewest)
+        return self.sets.freeze(configured, training_id, fewest=fewest, **how)
 
     def rows(self, manifest, side):
         return list(self.sets.rows(manifest, side))
@@ -152,6 +152,21 @@ def test_too_few_examples_fix_nothing(freezing):
     assert freezing.objects() == []
     freezing.put(training={**HALF, "holdout": 0.4})
     assert freezing.freeze().holdout == 0.4
+
+
+def test_groups_of_the_hold_out_count_by_how_they_were_drawn(freezing):
+    freezing.ask(*range(8), 0)
+    seen = []
+
+    def nothing(drawn):
+        seen.extend(drawn)
+        return 0
+
+    with pytest.raises(TooFewExamplesError) as raised:
+        freezing.freeze(worth=nothing)
+    assert raised.value.found.holdout == 0
+    groups = {row.group for row in freezing.rows(freezing.freeze(), "holdout")}
+    assert seen == [1.0] * len(groups)
 
 
 def test_examples_without_texts_are_left_out(freezing):

@@ -1,5 +1,6 @@
 """A training that cannot be paid for, or could be no version, does not begin and says why."""
 
+import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -13,7 +14,7 @@ from tests.component.apprentice.test_training_starts import TASK, Growing
 from tests.support.executions import inputs_of
 from tests.support.lambdas import forget_processes
 from tests.support.ledger import later
-from tests.support.training_jobs import TRAINING
+from tests.support.training_jobs import TRAINING, TYPES, store_base
 
 IN_JOBS = {
     "training": TRAINING,
@@ -29,6 +30,7 @@ class Paying(Growing):
 
     def __init__(self, platform, connection_id):
         super().__init__(platform, connection_id)
+        store_base()
         self.put(**IN_JOBS, budgets=MONTHLY)
 
     @property
@@ -104,14 +106,18 @@ def test_another_budget_has_it_begin(task):
 
 
 @pytest.mark.parametrize(
-    ("budgets", "said"),
+    ("prices", "said"),
     [
-        ({"daily": "10"}, "budgets.trainingMonthly: needed"),
-        ({"daily": "10", "trainingMonthly": "1"}, "may cost 1.76"),
+        ({}, "no price is known for ml.g5.xlarge"),
+        (dict.fromkeys(TYPES, "30"), "may cost 37.50"),
     ],
 )
-def test_one_that_no_month_pays_for_waits_for_another_configuration(task, budgets, said):
-    task.put(**IN_JOBS, budgets=budgets)
+def test_one_that_no_month_pays_for_waits_for_another_configuration(
+    task, monkeypatch, prices, said
+):
+    # As it was put, it could be paid for.
+    monkeypatch.setenv("TRAINING_PRICES", json.dumps(prices))
+    forget_processes()
     task.learn(50)
     assert task.sweep() == 0
     waits = task.next_training["waits"]

@@ -8,7 +8,7 @@ from contextlib import suppress
 import pytest
 from botocore.exceptions import ClientError
 
-from autotune_platform.apprentice.training.prices import price_of, reserved_for
+from autotune_platform.apprentice.instance_prices import price_of, reserved_for
 from autotune_platform.runtime import clients
 from functions.apprentice import sweep_trainings
 from tests.support.clock import StandingClock
@@ -179,6 +179,8 @@ def test_what_was_never_created_is_given_back(trainings, jobs, clock, monkeypatc
     assert trainings.money()["committed"] == reserved_for(3_600, PRICE)
     swept(clock, minutes=2)
     assert trainings.money() == {"committed": 0, "spent": 0}
+    found = trainings.read()
+    assert (found["reservedNanoUsd"], found["job"]["billableSeconds"]) == (0, 0)
 
 
 def test_somebody_elses_job_is_neither_stopped_nor_paid_for(trainings, jobs, clock):

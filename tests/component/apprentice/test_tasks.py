@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+from autotune.protocol.apprentice_models import LocalModel, Training
 from autotune.protocol.limits import MAX_APPRENTICE_PROMPT_CHARACTERS, MAX_APPRENTICE_PROPERTIES
+from autotune_platform.apprentice.configuration.trainable import IDLE_MINUTES, OF_JOBS
 from autotune_platform.budgets.money import Halted, MoneyBudgets, NoRoom, Reserved
 from autotune_platform.budgets.scopes import MoneyLimits
 from autotune_platform.budgets.task_money import TaskMoney, TaskSpend
@@ -22,6 +24,7 @@ from tests.support.lambdas import Answer
 from tests.support.ledger import Ledger
 from tests.support.platform import Platform
 from tests.support.tables import items_of_tables
+from tests.support.training_jobs import BASE, TYPES, store_base
 
 TASKS = "/api/v1/apprentice/tasks"
 
@@ -79,7 +82,7 @@ def test_a_task_is_kept_with_all_defaults(platform: Platform, document: dict[str
         "alpha": 0.05,
         "falseAlarmPairs": 1000,
     }
-    assert kept["training"]["canary"] == [0.05, 0.25, 1]
+    assert kept["training"]["canary"] == [0.25, 1]
     assert read(platform, "/intents").json["task"] == task
     (listed,) = read(platform, "").json["tasks"]
     assert listed == {
@@ -278,6 +281,8 @@ def test_what_cannot_be_is_refused_by_field(
 def test_what_trains_and_what_serves_fit_together(
     platform: Platform, document: dict[str, Any]
 ) -> None:
+    store_base("b")
+    document["budgets"]["trainingMonthly"] = "100"
     trained = {"fineTuneBatchSize": 50, "baseModel": "b", "instanceTypes": ["ml.g5.xlarge"]}
     for backend in ("sagemaker", "huggingface"):
         answer = put(platform, "t", changed(document, "training", {**trained, "backend": backend}))
@@ -291,6 +296,86 @@ def test_what_trains_and_what_serves_fit_together(
     for backend in ("vllm", "ollama", "llama_cpp"):
         served = {"backend": backend, "url": "http://127.0.0.1:9"}
         made(platform, backend, changed(registered, "local", served))
+
+
+IN_JOBS = {
+    "backend": "sagemaker",
+    "fineTuneBatchSize": 50,
+    "baseModel": BASE,
+    "instanceTypes": list(TYPES),
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "field", "says"),
+    [
+        ("budgets.trainingMonthly", None, "budgets.trainingMonthly", "needed where instances"),
+        ("budgets.trainingMonthly", "1", "budgets.trainingMonthly", "may cost 3.17"),
+        ("training.instanceTypes", ["ml.g5.xlarge", "ml.q1.huge"], None, "no price is known"),
+        ("training.instanceTypes", ["ml.m5.xlarge"], None, "has no GPU"),
+        ("training.instanceTypes", ["ml.g4dn.xlarge"], None, "has no GPU"),
+        ("training.instanceTypes", ["ml.p3.2xlarge"], None, "has no GPU"),
+        ("training.baseModel", "../../secrets", None, "such as organization/model"),
+        ("training.baseModel", "tiny/bas", None, "no base model tiny/bas is stored here"),
+        ("local.hosting", "serverless", None, "inference_component"),
+        ("training.backend", "openai", None, "is not offered"),
+        ("evaluator", "custom", "evaluator.type", "Possible are: training linear for local linear"),
+    ],
+)
+def test_a_training_in_jobs_that_cannot_work_is_refused_when_its_task_is_put(
+    platform: Platform,
+    document: dict[str, Any],
+    path: str,
+    value: Any,
+    field: str | None,
+    says: str,
+) -> None:
+    store_base()
+    document["training"], document["budgets"]["trainingMonthly"] = IN_JOBS, "10"
+    document["local"] = {"backend": "sagemaker", "hosting": "inference_component"}
+    if value == "custom":
+        body = {"name": "g", "endpoint": "http://127.0.0.1:1"}
+        grader_id = platform.call("POST", "/api/v1/graders", body).json["grader"]["id"]
+        value = {"type": "custom", "graderId": grader_id}
+    answer = put(platform, "intents", changed(document, path, value))
+
+    assert answer.status == 422, answer.text
+    assert answer.json["errors"][0]["field"] == (field or path), answer.text
+    assert says in answer.text
+    assert names(platform) == []
+    made(platform, "intents", document)
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("training.spot", False),
+        ("training.maxRuntimeS", 3_600),
+        ("training.lora", {"r": 8}),
+        ("local.idleMinutes", 5),
+    ],
+)
+def test_a_key_that_would_do_nothing_is_refused(
+    platform: Platform, document: dict[str, Any], path: str, value: Any
+) -> None:
+    answer = put(platform, "intents", changed(document, path, value))
+
+    assert answer.status == 422, answer.text
+    assert answer.json["errors"][0]["field"] == path
+    assert "leave it out" in answer.text
+    # What is read is put again as it is, with all that nobody wrote.
+    task = made(platform, "intents", document)
+    assert made(platform, "intents", task["configuration"])["version"] == 1
+    unloaded = changed(document, "local", {"backend": "ollama", "url": "http://127.0.0.1:9"})
+    registered = changed(unloaded, "training", None)
+    made(platform, "ollama", changed(registered, "local.idleMinutes", 5))
+
+
+def test_what_nobody_says_of_jobs_is_what_the_protocol_has() -> None:
+    linear = Training.model_validate({"backend": "linear", "fineTuneBatchSize": 50})
+    said = linear.model_dump(mode="json", by_alias=True)
+    assert {name: said[name] for name in OF_JOBS} == OF_JOBS
+    assert LocalModel.model_validate({"backend": "linear"}).idle_minutes == IDLE_MINUTES
 
 
 def test_properties_are_few(platform: Platform, document: dict[str, Any]) -> None:
@@ -329,8 +414,10 @@ def test_a_registered_grader_may_be_the_evaluator(
     body = {"name": "g", "endpoint": "http://127.0.0.1:1"}
     grader_id = platform.call("POST", "/api/v1/graders", body).json["grader"]["id"]
 
-    custom = {"type": "custom", "graderId": grader_id}
-    assert made(platform, "t", changed(document, "evaluator", custom))["version"] == 1
+    custom = changed(document, "evaluator", {"type": "custom", "graderId": grader_id})
+    served = {"backend": "vllm", "url": "http://127.0.0.1:9"}
+    registered = changed(changed(custom, "local", served), "training", None)
+    assert made(platform, "t", registered)["version"] == 1
 
 
 def test_those_who_change_a_task_at_the_same_time_each_make_a_version(

@@ -1,13 +1,14 @@
 """Jobs that train: whatever becomes of one, its training has a clear end, and is paid for."""
 
 import hashlib
+import json
 from datetime import timedelta
 
 import boto3
 import pytest
 
+from autotune_platform.apprentice.instance_prices import reserved_for
 from autotune_platform.apprentice.training import on_sagemaker
-from autotune_platform.apprentice.training.prices import reserved_for
 from local.sagemaker.faults import Kind
 from tests.support.apprentice_folding import Apprentice
 from tests.support.executions import inputs_of
@@ -251,15 +252,16 @@ def test_an_artifact_that_was_tampered_with_is_refused(trainings):
     assert trainings.objects() == []
 
 
-def test_the_month_of_a_task_is_never_overspent(trainings):
-    trainings.put(budgets={"daily": "10", "trainingMonthly": "1"})
+def test_the_month_of_a_task_is_never_overspent(trainings, monkeypatch):
+    monkeypatch.setenv("TRAINING_PRICES", json.dumps(dict.fromkeys(TYPES, "30")))
+    forget_processes()
     assert trainings.looked_after(trainings.begin())["done"]
     assert trainings.read()["error"] == "budget_exhausted"
     assert trainings.jobs() == []
 
 
 def test_without_weights_nothing_is_trained(trainings):
-    trainings.put(training={**TRAINING, "baseModel": "nobody/stored"})
+    trainings.s3.delete_object(Bucket=BUCKET, Key=f"apprentice/bases/{BASE}/base.json")
     assert trainings.looked_after(trainings.begin())["done"]
     assert trainings.read()["error"] == "base_missing"
     assert trainings.money() == {"committed": 0, "spent": 0}
@@ -289,20 +291,16 @@ def test_the_job_of_a_lost_execution_is_stopped(trainings):
     assert trainings.money()["committed"] == reserved_for(3_600, PRICES[TYPES[0]])
 
 
-@pytest.mark.parametrize(
-    ("fields", "said"),
-    [
-        ({"budgets": {"daily": "10"}}, "budgets.trainingMonthly: needed"),
-        ({"budgets": {"daily": "10", "trainingMonthly": "1"}}, "may cost 1.76"),
-        ({"training": {**TRAINING, "instanceTypes": ["ml.q1.huge"]}}, "no price is known"),
-        ({"training": {**TRAINING, "baseModel": "../../secrets"}}, "training.baseModel"),
-    ],
-)
-def test_what_could_not_be_paid_for_is_refused_beforehand(trainings, fields, said):
-    trainings.put(**fields)
-    answer = trainings.platform.call("POST", f"{TASK}/trainings")
-    assert answer.status == 409
-    assert said in answer.json["detail"]
+def test_a_training_that_can_no_longer_be_paid_for_does_not_start(trainings, monkeypatch):
+    for prices, said in (
+        ({}, "training.instanceTypes: no price is known for ml.g5.xlarge"),
+        ({"ml.g5.xlarge": "30"}, "ml.g5.xlarge for maxRuntimeS may cost 37.50"),
+    ):
+        monkeypatch.setenv("TRAINING_PRICES", json.dumps(prices))
+        forget_processes()
+        answer = trainings.platform.call("POST", f"{TASK}/trainings")
+        assert answer.status == 409
+        assert said in answer.json["detail"]
 
 
 def test_a_training_says_to_its_execution_that_jobs_train_it(trainings):

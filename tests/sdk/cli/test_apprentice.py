@@ -214,6 +214,15 @@ def test_what_the_api_refuses_has_its_line_and_says_what_was_done(run, apply):
     assert [one["name"] for one in tasks(run)] == ["support"]
 
 
+def test_what_could_never_train_has_its_line(run, apply):
+    ran = apply(
+        changed(("  fine_tune_batch_size: 50", "  fine_tune_batch_size: 50\n  spot: false"))
+    )
+    assert ran.exit_code == exit_codes.USAGE
+    assert "apprentice.yaml:19: training.spot: no job trains linear" in ran.stderr
+    assert tasks(run) == []
+
+
 def test_a_file_that_is_not_there_is_named(run, api):
     ran = run("apprentice", "apply", "--config", "other.yaml")
     assert ran.exit_code == exit_codes.USAGE

@@ -218,6 +218,25 @@ def test_a_few_spot_checks_keep_many_examples_from_saying_nothing():
     assert not measured(pairs, threshold=RULES.graduation, level=BAR.level).is_above
 
 
+@pytest.mark.parametrize(
+    ("propensities", "is_enough"),
+    [
+        ([1.0] * BAR.fewest_groups, True),
+        ([1.0] * (BAR.fewest_groups - 1), False),
+        ([0.05] * BAR.fewest_groups, True),
+        # Beside some of a tenth, many of all are bets of a tenth, and are left out.
+        ([1.0] * (BAR.fewest_groups - 1) + [0.1] * 2, False),
+        ([1.0] * BAR.fewest_groups + [0.1] * 2, True),
+        # As many rows as it takes, of which those that decide are too light.
+        ([1.0] * (BAR.fewest_groups // 2) + [0.5] * (BAR.fewest_groups // 2), False),
+    ],
+)
+def test_groups_are_worth_as_many_of_one_weight(propensities, is_enough):
+    assert BAR.is_in_reach(propensities) is is_enough
+    assert (BAR.worth(propensities) >= BAR.fewest_groups) is is_enough
+    assert 0 < BAR.worth(propensities) <= len(propensities)
+
+
 def test_which_examples_decide_follows_from_how_probable_they_were():
     assert most_telling([]) == 0
     assert most_telling([1.0] * 100 + [0.1] * 99) == 1

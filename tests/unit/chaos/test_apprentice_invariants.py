@@ -147,11 +147,11 @@ def test_the_ledger_covers_the_bill_and_no_more_than_was_assumed() -> None:
 
 def test_evidence_is_that_of_its_pairs() -> None:
     check = held.evidence_is_rebuilt
-    good = check(kept(None, None, *pairs(), evidence()), "apt_1", RULES)
+    good = check(kept(None, None, *pairs(), evidence()), "apt_1", lambda _: RULES)
     assert (good.checked, good.violations) == (4, [])
     other = evidence((1.0, 1.0, 1.0, 1.0))
-    assert check(kept(None, None, *pairs(), other), "apt_1", RULES).violations
-    assert check(kept(None, None, *pairs()[:3], evidence()), "apt_1", RULES).violations
+    assert check(kept(None, None, *pairs(), other), "apt_1", lambda _: RULES).violations
+    assert check(kept(None, None, *pairs()[:3], evidence()), "apt_1", lambda _: RULES).violations
 
 
 def test_pairs_are_of_runs_in_which_both_answered() -> None:

@@ -7,6 +7,8 @@ from autotune_platform.runtime.parts import part
 
 _NANO = 1_000_000_000
 _HOUR = 3_600
+PAID_BEYOND_S = 900
+"""Instances are paid for a while before and after a job's program runs."""
 
 
 @part
@@ -28,3 +30,11 @@ class InstancePrices:
 def price_of(seconds: int, price_nano_usd: int) -> int:
     """Return what so many seconds cost, in billionths of a US dollar, rounded up."""
     return -(-seconds * price_nano_usd // _HOUR)
+
+
+def reserved_for(max_runtime_s: int, price_nano_usd: int) -> int:
+    """Return what is set aside for a job, in billionths of a US dollar.
+
+    It is the price without spot: what is paid on spot is less.
+    """
+    return price_of(max_runtime_s + PAID_BEYOND_S, price_nano_usd)

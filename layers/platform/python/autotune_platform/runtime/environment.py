@@ -350,7 +350,17 @@ class ApprenticeTasksEnvironment(ApprenticeEnvironment):
     apprentice_bucket: str
 
 
-class ApprenticeApiEnvironment(ApprenticeTasksEnvironment):
+class TrainingPricesEnvironment(Environment):
+    """For functions that know what instances cost.
+
+    Attributes:
+        training_prices: US dollars an hour by type of instance.
+    """
+
+    training_prices: Json[dict[str, str]]
+
+
+class ApprenticeApiEnvironment(ApprenticeTasksEnvironment, TrainingPricesEnvironment):
     """For the function that manages tasks, and shows certificates of their models.
 
     Attributes:
@@ -424,16 +434,6 @@ class StudentEnvironment(Environment):
     """For functions that read or write what was trained."""
 
     apprentice_bucket: str
-
-
-class TrainingPricesEnvironment(Environment):
-    """For functions that know what instances cost.
-
-    Attributes:
-        training_prices: US dollars an hour by type of instance.
-    """
-
-    training_prices: Json[dict[str, str]]
 
 
 class TrainingApiEnvironment(ApprenticeTasksEnvironment, TrainingPricesEnvironment):

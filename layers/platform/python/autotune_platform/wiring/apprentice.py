@@ -10,13 +10,14 @@ from autotune_platform.apprentice.folding.reading import PairReading
 from autotune_platform.apprentice.folding.repository import EvidenceRepository
 from autotune_platform.apprentice.hosting.calling import HostingCalls
 from autotune_platform.apprentice.hosting.repository import HostingRepository
+from autotune_platform.apprentice.instance_prices import InstancePrices
 from autotune_platform.apprentice.local.clients import BackendClients
 from autotune_platform.apprentice.local.exchanging import ModelServers, ServerKeys, no_key
 from autotune_platform.apprentice.local.linear import StudentInvocations
 from autotune_platform.apprentice.local.sagemaker import EndpointInvocations
 from autotune_platform.apprentice.similarity.asking import SimilarityInvocations
 from autotune_platform.apprentice.similarity.files import EmbeddingFiles
-from autotune_platform.apprentice.students.files import ModelFiles
+from autotune_platform.apprentice.students.files import BaseModels, ModelFiles
 from autotune_platform.apprentice.training.certifying import CertificateReading
 from autotune_platform.apprentice.training.repository import TrainingRepository
 from autotune_platform.apprentice.versions.repository import VersionRepository
@@ -76,11 +77,21 @@ class ApprenticeParts(GraderParts, OutboundParts):
             money=TaskMoney(money=MoneyUses(table=self.budgets_table)),
             remains=self.task_erasing,
             embeddings=self.embeddings,
+            instances=self.instance_prices,
+            bases=self.base_models,
         )
 
     @cached_property
     def embeddings(self) -> EmbeddingFiles | None:
         # Whoever puts no task looks for none.
+        return None
+
+    @cached_property
+    def instance_prices(self) -> InstancePrices | None:
+        return None
+
+    @cached_property
+    def base_models(self) -> BaseModels | None:
         return None
 
     @cached_property
@@ -164,6 +175,14 @@ class ApprenticeApiParts(ApiParts, ApprenticeParts):
     """What manages tasks of the apprentice."""
 
     environment: ApprenticeApiEnvironment
+
+    @cached_property
+    def instance_prices(self) -> InstancePrices:
+        return InstancePrices(usd=self.environment.training_prices)
+
+    @cached_property
+    def base_models(self) -> BaseModels:
+        return BaseModels(bucket=self.environment.apprentice_bucket, s3=clients.s3())
 
     @cached_property
     def server_keys(self) -> ServerKeys:

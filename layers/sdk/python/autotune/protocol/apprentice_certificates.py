@@ -69,10 +69,12 @@ class ApprenticeCertificateTest(ResponseModel):
         alpha: how probable it is at most that a model whose mean agreement is at the threshold
             passes at this attempt.
         rows: how many examples were held out.
-        groups: of how many groups of inputs; each counts once.
+        groups: of how many groups of inputs; each is one score, the mean of its examples'.
         fewest_groups: how many it takes at least, were all answers right.
         threshold: mean agreement that it has to be above.
-        mean: its mean agreement.
+        mean: its mean agreement. Inputs count once where all were put to the paid model. Of those
+            that chance drew, one counts as often as it came, but at most as the inverse of the rate
+            at which it was drawn.
         bound: what its mean agreement is above, with confidence 1 - ``alpha``.
         evidence: how much speaks for it (U).
         evidence_needed: what that has to reach: 1 / ``alpha``.

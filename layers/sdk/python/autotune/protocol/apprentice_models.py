@@ -200,11 +200,7 @@ class Training(RequestModel):
     lora: Annotated[LoraSettings, Field(default_factory=LoraSettings)]
     promote_threshold: _Fraction | None = None
     noninferiority_margin: _Fraction = 0.03
-    canary: Annotated[list[_Share], at_most(10), Field(min_length=1, max_length=10)] = [
-        0.05,
-        0.25,
-        1.0,
-    ]
+    canary: Annotated[list[_Share], at_most(10), Field(min_length=1, max_length=10)] = [0.25, 1.0]
 
     @field_validator("backend", mode="before")
     @classmethod

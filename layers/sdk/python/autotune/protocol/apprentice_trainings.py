@@ -187,10 +187,12 @@ class ApprenticeTrainingTest(ResponseModel):
         attempt: the how many-th model it is that was judged under its definition: each has to show
             more than the one before.
         examples: how many were held out.
-        groups: of how many groups of inputs; each counts once.
+        groups: of how many groups of inputs; each is one score, the mean of its examples'.
         fewest_groups: how many it takes at least, were all answers right.
         threshold: mean agreement that it has to be above.
-        mean: its mean agreement; None without examples.
+        mean: its mean agreement; None without examples. Inputs count once where all were put to
+            the paid model. Of those that chance drew, one counts as often as it came, but at most
+            as the inverse of the rate at which it was drawn.
         bound: what its mean agreement is above, with the confidence of the test; None alike.
         evidence: how much speaks for it (U); None alike.
         evidence_needed: what that has to reach.

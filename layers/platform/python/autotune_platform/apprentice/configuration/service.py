@@ -1,8 +1,8 @@
 """Setting, reading and deleting tasks of the apprentice."""
 
 import secrets
-from collections.abc import Callable, Sequence
-from typing import Final, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, Protocol
 
 from autotune.protocol.apprentice_definition import definition_hash
 from autotune.protocol.apprentice_models import LocalModel, RemoteModel
@@ -24,6 +24,12 @@ from autotune_platform.apprentice.configuration.models import (
     ConfiguredTask,
 )
 from autotune_platform.apprentice.configuration.repository import TaskRepository
+from autotune_platform.apprentice.configuration.trainable import (
+    objection_to_idle_keys,
+    objection_to_paying,
+    objection_to_training,
+)
+from autotune_platform.apprentice.instance_prices import InstancePrices
 from autotune_platform.budgets.scopes import MoneyLimits
 from autotune_platform.budgets.task_money import TaskMoney, TaskSpend
 from autotune_platform.budgets.uses import training_of
@@ -49,6 +55,13 @@ EVALUATING_KINDS: Final = ("builtin", "http")
 
 _ATTEMPTS = 8
 _SHOWN_EMBEDDINGS = 20
+
+
+class KnowsBaseModels(Protocol):
+    """Knows the base models that whoever deploys has stored."""
+
+    def has(self, base_model: str) -> bool:
+        """Return whether there is one of this name."""
 
 
 class TaskRemains(Protocol):
@@ -81,6 +94,8 @@ class TaskConfigurations:
 
     Attributes:
         admit_private: whether models may be served on addresses that are not public.
+        instances: what those cost that train; None where no task is put.
+        bases: of what is fine-tuned; None where no task is put.
         embeddings: knows embedding models; None where no task is put.
     """
 
@@ -91,6 +106,8 @@ class TaskConfigurations:
     admit_private: bool
     money: TaskMoney
     remains: TaskRemains
+    instances: InstancePrices | None = None
+    bases: KnowsBaseModels | None = None
     embeddings: KnowsEmbeddings | None = None
     clock: Clock = SYSTEM_CLOCK
 
@@ -109,6 +126,7 @@ class TaskConfigurations:
             )
         self._require_sense(caller, request)
         document = request.model_dump(mode="json", by_alias=True)
+        self._require_trainable(document)
         limits = limits_of(request.budgets)
         for _ in BUSY.attempts(_ATTEMPTS):
             before = self.repository.find(caller.organization_id, name)
@@ -296,6 +314,25 @@ class TaskConfigurations:
             detail=f"there is no embedding model of this name; there are: {there}"
             + (f", and {rest} more" if rest > 0 else ""),
         )
+
+    def _require_trainable(self, document: Mapping[str, Any]) -> None:
+        """Require that what trains, serves and judges can work together, and can be paid for."""
+        assert self.instances is not None, "whoever puts tasks knows what instances cost"
+        assert self.bases is not None, "and what there is to fine-tune"
+        found = (
+            objection_to_training(document)
+            or objection_to_paying(document, self.instances)
+            or objection_to_idle_keys(document)
+        )
+        if found is not None:
+            raise InvalidRequestError.of_field(found.field, found.expected, detail=found.detail)
+        base = (document["training"] or {}).get("baseModel")
+        if base is not None and not self.bases.has(base):
+            raise InvalidRequestError.of_field(
+                "training.baseModel",
+                "a base model that is stored here",
+                detail=f"no base model {base} is stored here; whoever deploys stores it",
+            )
 
     def _require_key(self, caller: Caller, local: LocalModel) -> None:
         """Require that the key of a server of the small model may be sent to it."""

@@ -7,7 +7,7 @@ fixes the split: what trained a version never validates a later one.
 import hashlib
 import heapq
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 from uuid import uuid4
@@ -79,12 +79,21 @@ class DataSets:
     files: DataFiles
     clock: Clock = SYSTEM_CLOCK
 
-    def freeze(self, configured: Configured, training_id: str, *, fewest: Fewest) -> Manifest:
+    def freeze(
+        self,
+        configured: Configured,
+        training_id: str,
+        *,
+        fewest: Fewest,
+        worth: Callable[[Collection[float]], int] = len,
+    ) -> Manifest:
         """Freeze the examples of a task's present definition; the same training has the same.
 
         Args:
             training_id: what the data set is for.
             fewest: how many rows each side has to have.
+            worth: returns how many groups of one weight say as much as groups do of which chance
+                drew an example this probably.
 
         Raises:
             TooFewExamplesError: one has fewer; nothing is stored, and no split is fixed.
@@ -98,7 +107,7 @@ class DataSets:
                 return found
             fixed = self.splits.find(task.id, task.definition_hash)
             split = fixed or Split.of(configured.configuration.document)
-            manifest = self._written(configured, training_id, split, fewest)
+            manifest = self._written(configured, training_id, split, fewest, worth)
             writes: list[Addition | Check] = [
                 unchanged(self.splits.table, task),
                 self.splits.keeping(task, manifest),
@@ -130,16 +139,19 @@ class DataSets:
         self.files.delete(task_id, training_id)
 
     def _written(
-        self, configured: Configured, training_id: str, split: Split, fewest: Fewest
+        self,
+        configured: Configured,
+        training_id: str,
+        split: Split,
+        fewest: Fewest,
+        worth: Callable[[Collection[float]], int],
     ) -> Manifest:
         task = configured.task
         chosen = self._chosen(task.id, task.definition_hash, split)
         _require(chosen.sizes, fewest)
         with RowFile("train") as train, RowFile("holdout") as held_out:
-            selections, groups_held_out, examples_sha256 = self._write(
-                chosen, train, held_out, split
-            )
-            _require(Fewest(train=train.rows, holdout=groups_held_out), fewest)
+            selections, drawn, examples_sha256 = self._write(chosen, train, held_out, split)
+            _require(Fewest(train=train.rows, holdout=worth(drawn)), fewest)
             erased = len(chosen.train) + len(chosen.holdout) - train.rows - held_out.rows
             return Manifest(
                 training_id=training_id,
@@ -159,15 +171,17 @@ class DataSets:
 
     def _write(
         self, chosen: _Chosen, train: RowFile, held_out: RowFile, split: Split
-    ) -> tuple[dict[Selection, int], int, str]:
+    ) -> tuple[dict[Selection, int], list[float], str]:
         """Write both sides; return rows that train, groups that do not, and the digest of all ids.
 
-        Rows are counted by their selection.
+        Rows are counted by their selection. Of a group it is how probable its likeliest row was.
         """
-        selections, ids, validating = Counter[Selection](), hashlib.sha256(), set[str]()
+        selections, ids = Counter[Selection](), hashlib.sha256()
+        validating: dict[str, float] = {}
         for row in self._rows(chosen.holdout, "holdout", split):
             if held_out.add(row):
-                validating.add(row.group)
+                assert row.propensity is not None, "only what chance drew validates"
+                validating[row.group] = max(validating.get(row.group, 0.0), row.propensity)
                 ids.update(f"{row.id}\n".encode())
         for row in self._rows(chosen.train, "train", split):
             if row.group in validating:
@@ -175,7 +189,7 @@ class DataSets:
             if train.add(row):
                 selections[row.selection] += 1
                 ids.update(f"{row.id}\n".encode())
-        return dict(selections), len(validating), ids.hexdigest()
+        return dict(selections), list(validating.values()), ids.hexdigest()
 
     def _chosen(self, task_id: str, definition_hash: str, split: Split) -> _Chosen:
         """Return the latest examples of each side."""

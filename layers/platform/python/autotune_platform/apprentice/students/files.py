@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_s3.type_defs import ObjectIdentifierTypeDef
 
+BASE_LIST: Final = "base.json"
+"""Of a base model's files, with their digests; without it nothing is trained of it."""
 MOST_BYTES: Final = 64_000_000
 """Of an artifact."""
 
@@ -53,6 +55,20 @@ def job_folder(task_id: str, training_id: str) -> str:
 def base_folder(base_model: str) -> str:
     """Return where the weights of a base model lie, which whoever deploys puts there."""
     return f"apprentice/bases/{base_model}/"
+
+
+@part
+class BaseModels:
+    """Knows the base models that whoever deploys has stored."""
+
+    bucket: str
+    s3: "S3Client"
+
+    def has(self, base_model: str) -> bool:
+        """Return whether there is a list of a base model's files."""
+        key = f"{base_folder(base_model)}{BASE_LIST}"
+        found = self.s3.list_objects_v2(Bucket=self.bucket, Prefix=key, MaxKeys=1)
+        return any(one["Key"] == key for one in found.get("Contents", []))
 
 
 @part

@@ -41,7 +41,7 @@ class FreezeStep:
             bar = bar_of(document, attempt=attempt_of(training, self._all(training)))
             fewest = Fewest(train=FEWEST_TO_LEARN, holdout=bar.fewest_groups)
             try:
-                manifest = self.data_sets.freeze(begun, training.id, fewest=fewest)
+                manifest = self.data_sets.freeze(begun, training.id, fewest=fewest, worth=bar.worth)
             except TooFewExamplesError as error:
                 self.progress.discard(training, "too_few_examples", shortage=_shortage(error))
             except TamperedDataSetError:

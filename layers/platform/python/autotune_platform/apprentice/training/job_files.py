@@ -4,12 +4,13 @@ import hashlib
 import json
 from collections.abc import Mapping
 from contextlib import closing
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from autotune_platform.apprentice.examples.manifests import Manifest
 from autotune_platform.apprentice.runs.prompting import system_template
 from autotune_platform.apprentice.students.archives import Archive, TrainedOn, read_archive
 from autotune_platform.apprentice.students.files import (
+    BASE_LIST,
     NoArtifactError,
     TamperedArtifactError,
     artifact_key,
@@ -22,7 +23,6 @@ from autotune_platform.runtime.parts import part
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
-BASE: Final = "base.json"
 _MOST_BASE_BYTES = 1_000_000
 _CHANGED = "412"
 
@@ -37,7 +37,7 @@ class JobFiles:
     def base_digest(self, base_model: str) -> str | None:
         """Return the digest of the list of a base model's files; None where nobody stored it."""
         try:
-            answer = self.s3.get_object(Bucket=self.bucket, Key=base_folder(base_model) + BASE)
+            answer = self.s3.get_object(Bucket=self.bucket, Key=base_folder(base_model) + BASE_LIST)
         except self.s3.exceptions.NoSuchKey:
             return None
         with closing(answer["Body"]) as body:

@@ -8,12 +8,8 @@ from autotune.protocol.apprentice_trainings import ApprenticeTrainingWaitReason
 from autotune.protocol.limits import MAX_APPRENTICE_VERSIONS
 from autotune.protocol.llm_connections import nano_usd
 from autotune_platform.apprentice.configuration.models import ApprenticeTask
-from autotune_platform.apprentice.instance_prices import InstancePrices
-from autotune_platform.apprentice.training.prices import (
-    IN_JOBS,
-    objection_to_paying,
-    reserved_for,
-)
+from autotune_platform.apprentice.configuration.trainable import IN_JOBS, objection_to_paying
+from autotune_platform.apprentice.instance_prices import InstancePrices, reserved_for
 from autotune_platform.apprentice.versions.repository import VersionRepository
 from autotune_platform.budgets.money import NoRoom
 from autotune_platform.budgets.scopes import MoneyLimits, resets_at
@@ -65,7 +61,7 @@ class TrainingObstacles:
             return None
         objection = objection_to_paying(document, self.prices)
         if objection is not None:
-            return Obstacle("budget", objection)
+            return Obstacle("budget", str(objection))
         instance, monthly = settings["instanceTypes"][0], document["budgets"]["trainingMonthly"]
         price = self.prices.find(instance)
         assert price is not None, "there is no objection"

@@ -11,12 +11,15 @@ from typing import Any, Final, NamedTuple
 
 from autotune.protocol.apprentice_trainings import ApprenticeTrainingError
 from autotune.protocol.llm_connections import nano_usd
-from autotune_platform.apprentice.instance_prices import InstancePrices, price_of
+from autotune_platform.apprentice.instance_prices import (
+    InstancePrices,
+    price_of,
+    reserved_for,
+)
 from autotune_platform.apprentice.training.endings import TrainingEndings
 from autotune_platform.apprentice.training.job_files import JobFiles
 from autotune_platform.apprentice.training.jobs import Asked, Found, TrainingJobs, job_name
 from autotune_platform.apprentice.training.models import JobPlan, Training, TrainingJob
-from autotune_platform.apprentice.training.prices import reserved_for
 from autotune_platform.apprentice.training.progress import Begun, TrainingProgress, Under
 from autotune_platform.apprentice.training.watched import WatchedJobs
 from autotune_platform.budgets.money import MoneyBudgets, NoRoom, Reserved

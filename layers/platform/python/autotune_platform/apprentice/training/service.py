@@ -11,10 +11,13 @@ from autotune.protocol.problems import LimitProblem
 from autotune_platform.access.models import Caller
 from autotune_platform.apprentice.configuration.models import ApprenticeTask
 from autotune_platform.apprentice.configuration.service import TaskConfigurations
+from autotune_platform.apprentice.configuration.trainable import (
+    IN_JOBS,
+    objection_to_training,
+)
 from autotune_platform.apprentice.folding.repository import EvidenceRepository
 from autotune_platform.apprentice.training.models import START_WITHIN, LastTraining, Training
 from autotune_platform.apprentice.training.obstacles import TrainingObstacles
-from autotune_platform.apprentice.training.prices import IN_JOBS
 from autotune_platform.apprentice.training.repository import TrainingRepository
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import (
@@ -189,12 +192,8 @@ def objection_to(document: Mapping[str, Any], name: str) -> str | None:
     if training["backend"] not in TRAINED_HERE:
         known = ", ".join(sorted(TRAINED_HERE))
         return f"training.backend is {training['backend']}; trained here: {known}"
-    if document["evaluator"]["type"] == "custom":
-        return (
-            "evaluator.type is custom: models are judged on held-out examples by structured_match "
-            "or exact_match"
-        )
-    return None
+    found = objection_to_training(document)
+    return None if found is None else str(found)
 
 
 def latest_emergency(evidence: EvidenceRepository, task_id: str, definition_hash: str) -> int:

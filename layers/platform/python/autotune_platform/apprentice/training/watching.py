@@ -96,8 +96,9 @@ class JobWatching:
         paid = self.money.settlement(
             [one.scope], one.periods, reserved=one.reserved_nano_usd, spent=spent
         )
-        if training is not None and spent:
+        if training is not None and (spent or _is_at(training, one)):
             paid.append(self._shown(training, one, billable, spent))
+        if training is not None and spent:
             day = now.astimezone(UTC).date().isoformat()
             paid.append(self.trainings.paid(training, day, spent))
         if not self.watched.close(one, now, *paid):

@@ -96,10 +96,19 @@ class Bar:
 
     def is_in_reach(self, propensities: Iterable[float]) -> bool:
         """Return whether any version could pass on groups of these propensities."""
-        known = list(propensities)
-        least = most_telling(known)
-        weights = weighed(1 / one for one in known if one >= least)
+        weights = _deciding(propensities)
         return could_pass(weights, threshold=self.rules.graduation, level=self.level)
+
+    def worth(self, propensities: Iterable[float]) -> int:
+        """Return how many groups of one weight say as much as groups of these propensities.
+
+        It is at least ``fewest_groups`` where a version could pass on them, and less where none
+        could.
+        """
+        weights = _deciding(propensities)
+        told, fewest = math.floor(math.fsum(weights)), self.fewest_groups
+        is_enough = could_pass(weights, threshold=self.rules.graduation, level=self.level)
+        return max(told, fewest) if is_enough else min(told, fewest - 1)
 
 
 @dataclass(frozen=True)
@@ -178,6 +187,13 @@ def judge(
         gate=gate,
         objections=tuple(objection for objection, speaks in found.items() if speaks),
     )
+
+
+def _deciding(propensities: Iterable[float]) -> list[float]:
+    """Return the weights of those groups that decide."""
+    known = list(propensities)
+    least = most_telling(known)
+    return weighed(1 / one for one in known if one >= least)
 
 
 def _groups(answers: Iterable[HeldOutAnswer]) -> list[list[HeldOutAnswer]]:

@@ -1,13 +1,18 @@
 """Whether a version's mean agreement on examples that it never saw is above a threshold.
 
 It is graduation's test (``betting``), by groups of inputs: those of one group resemble each other,
-so that each group is one score, whatever number of examples it has. The mean is therefore that
-over inputs, not over traffic, which the shadow measures afterwards.
+so that each group is one score, whatever number of examples it has. Where everything was asked the
+mean is therefore that over inputs, not over traffic, which the shadow measures afterwards.
 
-Groups of which chance drew a part only stand for more than they are. A group's score is pulled
-towards the threshold as much as it weighs less than the heaviest: ``threshold + w (score -
-threshold)``, with ``w`` of at most 1. These are bets of the size ``w`` on the score itself, and U
-stays what it is where the weighted mean is at the threshold.
+Groups of which chance drew a part only stand for more than they are. How probable it was that
+chance drew any example of a group nobody knows: how often it came and was not drawn leaves no
+example. So its weight is the inverse of its likeliest example's propensity p. One that came m times
+at p weighs ``(1 - (1 - p)^m) / p`` at the mean: once where p is 1, and at a low p nearly as often
+as it came, up to 1/p times.
+
+A group's score is pulled towards the threshold as much as it weighs less than the heaviest:
+``threshold + w (score - threshold)``, with ``w`` of at most 1. These are bets of the size ``w`` on
+the score itself, and U stays what it is where the weighted mean is at the threshold.
 """
 
 import math
