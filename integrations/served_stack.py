@@ -1,5 +1,6 @@
 """One local stack and one grader, running for the tests of every environment."""
 
+import json
 import os
 import sys
 import tempfile
@@ -8,10 +9,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from autotune import AutotuneClient
-from integrations.environments import INTEGRATIONS, OFFLINE
+from integrations.environments import INTEGRATIONS, OFFLINE, Environment
 from local.endpoint import LOOPBACK, free_port
 from local.grader_process import GraderProcess
 from local.progress import Progress
+from local.sagemaker.settings import GRACE_VARIABLE, IMAGES_VARIABLE, PYTHON_VARIABLE
 from local.stack import LocalStack
 
 GRADER_SOURCE = INTEGRATIONS / "grader.py"
@@ -20,6 +22,7 @@ GRADER_BATCH_SIZE = 50
 DATA_VARIABLES = frozenset(["AUTOTUNE_DATA_JUDGES", "AUTOTUNE_LLAMA_SERVER"])
 # Back-offs of the platform take a fiftieth of their time.
 WAIT_SCALE = "0.02"
+JOB_GRACE_SECONDS = "5"
 
 _AUTOTUNE = Path(sys.executable).with_name("autotune")
 
@@ -30,6 +33,7 @@ def served_stack(progress: Progress) -> Iterator[Mapping[str, str]]:
 
     ``AUTOTUNE_BASE_URL`` and ``AUTOTUNE_API_KEY`` are the first organization's;
     ``INTEGRATIONS_GRADER_ID`` names a verified grader that serves ``integrations/grader.py``.
+    ``INTEGRATIONS_AWS_ENDPOINT`` is where the stack's AWS is, ``INTEGRATIONS_STACK`` its folder.
 
     Raises:
         MiniStackError, DeploymentError, OperatorCommandError: If the stack does not come up.
@@ -38,7 +42,9 @@ def served_stack(progress: Progress) -> Iterator[Mapping[str, str]]:
     with (
         tempfile.TemporaryDirectory(prefix="autotune-integrations-") as folder,
         LocalStack(
-            directory=Path(folder), environment={"SFN_WAIT_SCALE": WAIT_SCALE}, progress=progress
+            directory=Path(folder),
+            environment={"SFN_WAIT_SCALE": WAIT_SCALE, **sagemaker_variables()},
+            progress=progress,
         ) as profile,
         AutotuneClient(base_url=profile.base_url, api_key=profile.api_key) as client,
     ):
@@ -69,4 +75,22 @@ def served_stack(progress: Progress) -> Iterator[Mapping[str, str]]:
                 "AUTOTUNE_BASE_URL": profile.base_url,
                 "AUTOTUNE_API_KEY": profile.api_key,
                 "INTEGRATIONS_GRADER_ID": registered.grader.id,
+                "INTEGRATIONS_AWS_ENDPOINT": profile.aws_endpoint_url,
+                "INTEGRATIONS_STACK": folder,
             }
+
+
+def sagemaker_variables() -> Mapping[str, str]:
+    """What the stack's SageMaker runs jobs and hosts of adapters with: an environment with torch.
+
+    It is not looked for before somebody asks for a job.
+    """
+    lora = Environment(INTEGRATIONS / "lora")
+    host = [str(lora.python), str(lora.source / "host.py")]
+    return {
+        PYTHON_VARIABLE: str(lora.python),
+        IMAGES_VARIABLE: json.dumps({"*djl-inference*": host}),
+        GRACE_VARIABLE: JOB_GRACE_SECONDS,
+        # Its jobs share two cores, where threads that wait for each other take most of the time.
+        "OMP_NUM_THREADS": "1",
+    }

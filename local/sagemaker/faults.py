@@ -30,7 +30,8 @@ class Kind(StrEnum):
     """A job stays ``Starting``, an endpoint or component ``Creating``: for ``seconds`` where they
     are given, and fails then; else a job until it is stopped, and the others for ever."""
     INTERRUPTION = "interruption"
-    """A job's process is ended ``seconds`` after it began: on spot it restarts later."""
+    """A job's process is ended ``seconds`` after it began, and after a checkpoint of it was stored
+    where ``is_after_checkpoint`` says so: on spot it restarts later."""
     ALGORITHM_ERROR = "algorithm_error"
     """A job's process is killed ``seconds`` after it began, and the job fails."""
     INTERNAL_ERROR = "internal_error"
@@ -56,6 +57,7 @@ class Fault:
         times: how often; it is counted down, and gone at 0.
         seconds: see its kind.
         status: see its kind.
+        is_after_checkpoint: see its kind.
     """
 
     kind: Kind
@@ -64,6 +66,7 @@ class Fault:
     times: int = 1
     seconds: float = 0.0
     status: int = 500
+    is_after_checkpoint: bool = False
 
 
 class Faults:

@@ -243,7 +243,7 @@ class Job:
             if over := self._over_by_now(running=time.monotonic() - began):
                 return over, None
             due = due or self._faults.take(_OPERATION, self._name, *kinds)
-            if due is not None and time.monotonic() - began >= due.seconds:
+            if due is not None and self._happens(due, time.monotonic() - began):
                 if due.kind is Kind.ALGORITHM_ERROR:
                     return _Why.ENDED, due
                 return _Why.INTERRUPTED, None
@@ -252,6 +252,9 @@ class Job:
                 self._log.send()
                 looked = time.monotonic()
         return _Why.ENDED, None
+
+    def _happens(self, due: Fault, running: float) -> bool:
+        return running >= due.seconds and (bool(self._stored) or not due.is_after_checkpoint)
 
     def _await_end(self, process: LeashedProcess) -> None:
         while process.wait(_TICK_SECONDS) is None:

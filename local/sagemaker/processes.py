@@ -78,6 +78,6 @@ def base_environment() -> dict[str, str]:
     """Return what a job or a host has of this process's environment: nothing of AWS."""
     kept = (
         *("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TZ", "VIRTUAL_ENV"),
-        *("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES"),
+        *("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS"),
     )
     return {name: os.environ[name] for name in kept if name in os.environ}

@@ -211,6 +211,13 @@ def test_an_interrupted_spot_job_goes_on_where_it_was(lab):
     assert ended["BillableTimeInSeconds"] <= ended["TrainingTimeInSeconds"]
 
 
+def test_an_interruption_may_wait_for_a_checkpoint(lab):
+    lab.plant(Kind.INTERRUPTION, name="patient", is_after_checkpoint=True)
+    ended = lab.train(counting_job(lab, "patient"))
+    assert entered(ended).count("Interrupted") == 1
+    assert int(lab.artifact(ended)["resumed-at"]) >= 1
+
+
 def test_an_interruption_without_spot_is_an_error_of_sagemaker(lab):
     lab.plant(Kind.INTERRUPTION, name="on-demand")
     ended = lab.train(lab.job("on-demand", LASTING))

@@ -6,6 +6,7 @@ import json
 
 import pytest
 from student_program.given import Example, example_of
+from student_program.lora import _note_step, _step_of
 from student_program.main import main
 
 from autotune_platform.apprentice.runs.prompting import local_question
@@ -161,3 +162,14 @@ def test_the_same_program_is_always_the_same_archive():
     assert {name for name in files if name.startswith("student_program/")} == {
         f"student_program/{file.name}" for file in (FOLDER / "student_program").glob("*.py")
     }
+
+
+def test_a_checkpoint_of_another_step_than_it_says_is_none(tmp_path):
+    assert _step_of(tmp_path) == 0
+    safe(tmp_path)
+    (tmp_path / "adapter_config.json").write_text("{}")
+    _note_step(tmp_path, 100)
+    assert _step_of(tmp_path) == 100
+    # What was stored while the next one was written.
+    (tmp_path / "adapter_model.safetensors").write_bytes(b"of step 200")
+    assert _step_of(tmp_path) == 0
