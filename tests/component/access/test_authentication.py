@@ -1,11 +1,13 @@
 """Who gets in: unsigned, wrongly signed, stale and replayed requests do not."""
 
 import time
+from typing import Any
 
 import pytest
 
 from autotune.protocol.ids import new_id
 from autotune.protocol.signing import sign_api_request
+from autotune_platform.runtime import clients
 from tests.support.platform import Platform
 
 PATH = "/api/v1/keys/me"
@@ -92,6 +94,26 @@ def test_a_replayed_request_is_refused(platform: Platform) -> None:
     assert platform.call("GET", PATH, signed=headers).status == 200
     answer = platform.call("GET", PATH, signed=headers)
     assert (answer.status, answer.json["code"]) == (401, "replayed_request")
+
+
+def test_a_request_whose_id_is_stored_twice_by_the_same_call_is_no_replay(
+    platform: Platform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried = []
+    for client in (clients.dynamodb(), clients.brief_dynamodb()):
+        put = client.put_item
+
+        def as_if_the_first_answer_was_lost(put=put, **arguments: Any) -> Any:
+            if str(arguments["Item"]["pk"]["S"]).startswith("nonce#"):
+                tried.append(put(**arguments))
+            return put(**arguments)
+
+        monkeypatch.setattr(client, "put_item", as_if_the_first_answer_was_lost)
+    headers = signed(platform)
+    assert platform.call("GET", PATH, signed=headers).status == 200
+    assert len(tried) == 1
+    monkeypatch.undo()
+    assert platform.call("GET", PATH, signed=headers).json["code"] == "replayed_request"
 
 
 def test_an_unknown_key_looks_like_a_wrong_signature(platform: Platform) -> None:

@@ -1,5 +1,6 @@
 """Where organisations and keys are stored."""
 
+import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -89,6 +90,7 @@ class AccessRepository(EntityRepository[Key]):
         return self._table.put_new(
             {"pk": f"nonce#{key_id}#{request_id}", "sk": "nonce", "expires_at": until},
             or_expired_at=now,
+            writer=secrets.token_hex(8),
         )
 
 

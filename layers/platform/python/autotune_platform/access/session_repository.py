@@ -1,6 +1,7 @@
 """Where sessions are stored, and how many an organisation made."""
 
 import hashlib
+import secrets
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Literal
@@ -70,6 +71,7 @@ class SessionRepository(EntityRepository[Session]):
         return self._table.put_new(
             {"pk": f"nonce#oidc#{hashed}", "sk": "nonce", "expires_at": second + _CODE_SECONDS},
             or_expired_at=second,
+            writer=secrets.token_hex(8),
         )
 
     def note_use(self, session: Session, moment: datetime) -> None:

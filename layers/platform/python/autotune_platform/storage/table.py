@@ -30,6 +30,7 @@ __all__ = ["Item", "Key", "Page", "Table"]
 
 Key = tuple[str, str]
 
+_WRITER = "writer"
 _BATCH_GET_KEYS = 100
 _BATCH_WRITE_ITEMS = 25
 _UNPROCESSED_ROUNDS = 8
@@ -53,21 +54,31 @@ class Table:
         """Return another table, which is read and written in the same way."""
         return type(self)(name, self._client)
 
-    def put_new(self, item: Item, *, or_expired_at: int | None = None) -> bool:
+    def put_new(
+        self, item: Item, *, or_expired_at: int | None = None, writer: str | None = None
+    ) -> bool:
         """Write an item that must not exist; return False where it did.
 
         Args:
             or_expired_at: also overwrite an item whose ``expires_at`` lies before this Unix second,
                 because TTL deletes late.
+            writer: drawn for this call, and stored with the item: a call whose first answer was
+                lost is tried again, and finds what it has written itself. That counts as written.
         """
+        if writer is not None:
+            item = {**item, _WRITER: writer}
         arguments = put_arguments(Put(item=item, condition=Condition(exists=False)), self.name)
+        if writer is not None:
+            arguments["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
         if or_expired_at is not None:
             arguments["ConditionExpression"] += " OR expires_at < :now"
             arguments["ExpressionAttributeValues"] = item_to_wire({":now": or_expired_at})
         try:
             self._client.put_item(**arguments)
-        except self._client.exceptions.ConditionalCheckFailedException:
-            return False
+        except self._client.exceptions.ConditionalCheckFailedException as error:
+            response: Mapping[str, Any] = error.response
+            there = item_from_wire(response.get("Item", {}))
+            return writer is not None and there.get(_WRITER) == writer
         return True
 
     def put(self, item: Item) -> None:
