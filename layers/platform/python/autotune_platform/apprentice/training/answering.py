@@ -103,10 +103,13 @@ class _HostedAsking:
         self._known: LocalQuestion | None = None
         self._asked = self._silent = self._refused = 0
         self._why: Reason | None = None
+        self._given_up: Reason | None = None
 
     def answer(self, value: Mapping[str, Any]) -> Answered:
         with self._lock:
             self._asked += 1
+        if self._given_up:  # whoever began meanwhile need not find it out as well
+            raise _unavailable(self._given_up)
         question = local_question(self._document, value)
         found = self._tried(question)
         if isinstance(found, LocalAnswer):
@@ -144,10 +147,12 @@ class _HostedAsking:
                 # A copy without the model refuses some, and must not have it discarded for them.
                 self._refused += not is_of_input
                 is_host = self._refused > max(1, _MOST_REFUSED * self._asked)
+        if known is not None and not is_host:
+            again = self._tried(known)
+            is_host = isinstance(again, Unavailable)
         if is_host:
+            self._given_up = why
             raise _unavailable(why)
-        if known is not None and isinstance(again := self._tried(known), Unavailable):
-            raise _unavailable(again.reason)
 
 
 def _unavailable(why: Reason) -> UnavailableError:
