@@ -125,6 +125,9 @@ class ValidateStep:
                 some = threads.map(in_time, islice(rows, MOST_ASKED))
                 asked = (one for one in some if one is not None)
                 answers = list(self._scored(asked, document))
+            for one in (student, before):
+                if one is not None:
+                    one.settle()
         found = judge(answers, bar, student.candidates)
         test = _on_wire(found, bar, attempt, number)
         if found.has_passed:
@@ -146,14 +149,17 @@ class ValidateStep:
             ]
             scores = iter(scores_of(document, texts, self.meanings))
             for one in some:
-                score = next(scores)
+                text = one.answered.text
+                # No answer is one that nobody can read: who has it asked pays the other model.
+                score = 0.0 if text is None else next(scores)
                 before = None if one.before is None else next(scores)
                 yield HeldOutAnswer(
                     group=one.row.group,
                     propensity=one.row.propensity or 1.0,
                     score=score or 0.0,
                     before=before,
-                    is_valid=read_output(one.answered.text, document["outputSchema"]) is not None,
+                    is_valid=text is not None
+                    and read_output(text, document["outputSchema"]) is not None,
                     milliseconds=one.answered.milliseconds,
                     confidence=one.answered.confidence,
                 )
@@ -200,7 +206,8 @@ class _Given(NamedTuple):
 
     Attributes:
         truth: what is right.
-        before: what the version that serves answers; None where there is none.
+        before: what the version that serves answers; None where there is none, or no answer, which
+            leaves the row out of the comparison.
     """
 
     row: Row
