@@ -397,7 +397,7 @@ def test_what_is_gone_while_it_answers_is_seen_and_charged_no_more(hosted, caplo
 def asked_again(hosted, hosting):
     """Have somebody ask what is gone, and the sweeper look some times."""
     assert isinstance(hosted.ask(hosting), Unavailable)
-    for _ in range(6):
+    for _ in range(10):
         hosted.sweep(seconds=30)
 
 

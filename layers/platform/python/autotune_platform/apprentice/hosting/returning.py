@@ -33,7 +33,7 @@ def pause_of(hosting: Hosting) -> timedelta:
     begun = hosting.made_again_at
     if begun is None or hosting.since - begun > _LASTED:
         return _FIRST_PAUSE
-    return min(_FIRST_PAUSE * 2 ** min(hosting.made_again, _MOST_DOUBLED), _LONGEST_PAUSE)
+    return min(_FIRST_PAUSE * (1 << min(hosting.made_again, _MOST_DOUBLED)), _LONGEST_PAUSE)
 
 
 def made_again(hosting: Hosting, now: datetime) -> Hosting:
