@@ -178,7 +178,10 @@ class ApprenticeHosting(Construct):
             sweep,
             name="HostingsStuck",
             message=STUCK_MESSAGE,  # as ``apprentice.hosting.advancing`` words it
-            description="SageMaker does not get on with what hosts a version, for half an hour",
+            description=(
+                "SageMaker does not get on with what hosts a version, or that does not answer, for "
+                "half an hour; or it is gone though nobody here took it down"
+            ),
         )
         for name, value in (("HostingSeconds", "$.seconds"), ("HostingNanoUsd", "$.nano_usd")):
             self._stack.alarms.measure_log(sweep, name=name, message=COUNTED_MESSAGE, value=value)

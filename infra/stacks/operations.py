@@ -87,6 +87,7 @@ class OperationsStack(DomainStack):
                 "BUDGETS_TABLE": data.budgets.table.table_name,
                 "DECKS_TABLE": data.decks.table.table_name,
                 "APPRENTICE_TABLE": data.apprentice.table.table_name,
+                "APPRENTICE_BUCKET": data.apprentice_files.bucket.bucket_name,
             },
         )
         for table in (
@@ -109,6 +110,7 @@ class OperationsStack(DomainStack):
         data.content.grant_delete(function.function, names=OF_ALL, finds=True)
         data.exports.grant_delete(function.function)
         data.ledger_texts.grant_delete(function.function)
+        data.apprentice_files.grant_delete(function.function)
         return function
 
     def _create_list_stuck(self, completions: CompletionsStack) -> ServiceFunction:

@@ -608,6 +608,8 @@ EXPECTED = {
     | found_in("Content")
     | bucket("Content", "DeleteObject")
     | bucket("LedgerTexts", "DeleteObject")
+    | found_in("ApprenticeFiles")
+    | bucket("ApprenticeFiles", "DeleteObject", names="apt_*")
     | found_in("Exports")
     | bucket("Exports", "DeleteObject"),
     "ManageOrganizations": ENCRYPT

@@ -448,6 +448,8 @@ OF_APPRENTICE = (
         dynamodb:BatchWriteItem Apprentice
         dynamodb:Query Apprentice
         dynamodb:Scan Apprentice
+        s3:DeleteObject ApprenticeFiles/apprentice/apt_*
+        s3:ListBucket ApprenticeFiles
         """,
         "An organisation goes with its tasks (tests/component/operations).",
     ),

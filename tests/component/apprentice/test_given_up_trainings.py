@@ -6,7 +6,7 @@ import boto3
 import pytest
 
 from autotune_platform.apprentice.local.clients import BackendClients
-from autotune_platform.apprentice.local.contract import LocalAnswer
+from autotune_platform.apprentice.local.contract import LocalAnswer, Reason, Unavailable
 from autotune_platform.apprentice.training.repository import TrainingRepository
 from autotune_platform.apprentice.training.sweeping import MOST_REDRIVES
 from autotune_platform.runtime import clients
@@ -53,6 +53,23 @@ def test_a_model_whose_first_answer_cannot_be_read_is_a_version(trainings, monke
     class Client:
         def ask(self, question, *, timeout_ms):
             return LocalAnswer("no JSON", "small", None, 5)
+
+    monkeypatch.setattr(BackendClients, "client_for", lambda self, document, served: Client())
+    assert trainings.step("host_student", event)["done"]
+
+    assert trainings.read()["state"] == "hosted"
+
+
+def test_a_first_row_that_is_too_long_for_the_model_keeps_it_from_nothing(trainings, monkeypatch):
+    trainings.ask(160)
+    trainings.start()
+    (event,) = trainings.executions()
+    trainings.steps(event, through="validate_student")
+    answers = iter([Unavailable(Reason.FAILED, "500"), LocalAnswer("{}", "small", None, 5)])
+
+    class Client:
+        def ask(self, question, *, timeout_ms):
+            return next(answers)
 
     monkeypatch.setattr(BackendClients, "client_for", lambda self, document, served: Client())
     assert trainings.step("host_student", event)["done"]

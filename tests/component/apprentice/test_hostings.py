@@ -1,6 +1,6 @@
 """Hosting at the local SageMaker, whose endpoints and components are real processes."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -15,7 +15,7 @@ from tests.support.apprentice_folding import Apprentice
 from tests.support.hostings import ADAPTER, BASE, PREFIX, teardown
 from tests.support.hostings import hosted as make_hosted
 from tests.support.lmi_host import environment_fault
-from tests.support.local_sagemaker import variant
+from tests.support.local_sagemaker import until, variant
 
 
 @pytest.fixture
@@ -339,6 +339,63 @@ def test_a_base_that_finds_no_instance_sleeps_on_and_is_tried_again(hosted, capl
     hosted.sweep()
     hosted.sweep()
     assert isinstance(hosted.ask(hosting), LocalAnswer)
+
+
+def test_what_is_gone_while_it_answers_is_seen_and_charged_no_more(hosted, caplog):
+    hosted.advancing.prices = InstancePrices(usd={"ml.g5.xlarge": "0.36"})
+    first, second = hosted.ready("1-aa", number=1), hosted.ready("2-bb", number=2)
+    hosted.sweep(minutes=6)
+    gone(hosted, second.name)
+    assert isinstance(hosted.ask(first), LocalAnswer)
+    assert isinstance(hosted.ask(second), Unavailable)
+    for _ in range(4):
+        hosted.sweep()
+    found = hosted.repository.find(hosted.task_id, second.name)
+    assert (found.state, found.error) == ("gone", "lost")
+    assert hosted.state(first) == "ready"
+
+    caplog.clear()
+    gone(hosted, first.name)
+    gone(hosted, first.base)
+    seen, counted = hosted.clock.now(), sum_of(hosted).seconds
+    for _ in range(12):
+        assert isinstance(hosted.ask(first), Unavailable)
+        hosted.sweep(minutes=5)
+    base = hosted.base_of(first)
+    assert (base.state, base.error) == ("gone", "lost")
+    assert hosted.state(first) == "gone"
+    assert STUCK_MESSAGE in caplog.text
+    assert hosted.there() == set()
+    assert base.since < seen + timedelta(minutes=20)
+    assert sum_of(hosted).seconds - counted == 0
+
+
+def gone(hosted, name):
+    """Have somebody else delete a component."""
+    hosted.lab.sagemaker.delete_inference_component(InferenceComponentName=name)
+    until(lambda: not hosted.under_way())
+
+
+def test_a_base_that_answers_nobody_for_half_an_hour_is_stuck(hosted, caplog):
+    hosting = hosted.ready("1-aa", number=1)
+    hosted.hosts_answer(status=503)
+    for _ in range(5):
+        assert reason_of(hosted.ask(hosting)) == Reason.NOT_READY
+        hosted.sweep(minutes=5)
+    # One answer, and it begins anew.
+    hosted.hosts_answer()
+    assert isinstance(hosted.ask(hosting), LocalAnswer)
+    hosted.hosts_answer(status=503)
+    for _ in range(6):
+        hosted.sweep(minutes=5)
+        assert reason_of(hosted.ask(hosting)) == Reason.NOT_READY
+    assert hosted.base_of(hosting).state == "ready"
+    assert STUCK_MESSAGE not in caplog.text
+    for _ in range(3):
+        hosted.sweep(minutes=5)
+        hosted.ask(hosting)
+    assert hosted.base_of(hosting).error == "stuck"
+    assert STUCK_MESSAGE in caplog.text
 
 
 def test_what_somebody_took_down_is_not_made_again(hosted):

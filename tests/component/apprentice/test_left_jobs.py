@@ -4,6 +4,7 @@ SageMaker is one in memory here, whose jobs run until they are stopped.
 """
 
 from contextlib import suppress
+from datetime import timedelta
 
 import pytest
 from botocore.exceptions import ClientError
@@ -192,3 +193,31 @@ def test_somebody_elses_job_is_neither_stopped_nor_paid_for(trainings, jobs, clo
         swept(clock, minutes=6)
     assert jobs.running() == [event["job"]]
     assert trainings.money() == {"committed": 0, "spent": 0}
+
+
+def test_a_note_that_was_read_before_its_job_was_paid_for_costs_no_files(
+    trainings, jobs, clock, monkeypatch
+):
+    event = trainings.look(trainings.begin()._asdict())
+    swept(clock)
+    watched = sweep_trainings.parts().job_watching.watched
+    read_before = list(watched.due(clock.now() + timedelta(hours=1), limit=10))
+    jobs.has[event["job"]]["TrainingJobStatus"] = "Failed"
+    event = trainings.look(trainings.look(event))
+    assert jobs.running() == [event["job"]] != [read_before[0].name]
+    before = trainings.objects()
+    assert any("/jobs/" in key for key in before)
+    monkeypatch.setattr(type(watched), "due", lambda *_, **__: iter(read_before))
+    assert swept(clock) == 1
+    assert trainings.objects() == before
+
+
+def test_a_job_that_was_planned_before_there_were_notes_is_paid_for(trainings, jobs, clock):
+    event = trainings.look(trainings.begin()._asdict())
+    trainings.table.delete(f"{trainings.task_id}#jobs", f"job#{event['job']}")
+    jobs.has[event["job"]] |= {"TrainingJobStatus": "Stopped", "BillableTimeInSeconds": BILLED}
+    trainings.look(event)
+    spent = price_of(BILLED, PRICE)
+    assert trainings.money() == {"committed": spent, "spent": spent}
+    assert trainings.read()["error"] == "job_stopped"
+    assert swept(clock, minutes=6) == 0

@@ -368,3 +368,33 @@ def test_what_hosts_a_model_is_left_to_the_sweep_which_takes_it_down_at_once(
 
     (left,) = hostings.due(clock.now(), limit=10)
     assert (left.name, left.unwanted_at is not None) == ("autotune-1", True)
+
+
+def test_small_models_go_with_what_they_are_trained_from(
+    platform: Platform, clock: TurnedClock
+) -> None:
+    organization_id = platform.me()["organizationId"]
+    connection = {"name": "c", "provider": "simulated", "baseUrl": "http://127.0.0.1:1"}
+    connection |= {"prices": {"small": {"inputUsd": "1", "outputUsd": "1"}}}
+    made = platform.call("POST", "/api/v1/llm-connections", connection).json["connection"]
+    path = "/api/v1/apprentice/tasks/intents"
+    task_id = platform.call("PUT", path, configuration(made["id"])).json["task"]["id"]
+    bucket = boto3.resource("s3").Bucket("apprentice")
+    others = ["apprentice/apt_another/models/m/model.npz", "apprentice/bases/b/base.json"]
+    for kind in ("models/m/model.npz", "data/trn_1/train-1", "jobs/trn_1/output/model.tar.gz"):
+        bucket.put_object(Key=f"apprentice/{task_id}/{kind}", Body=b"SECRET")
+    for key in others:
+        bucket.put_object(Key=key, Body=b"")
+    suspend(organization_id)
+
+    step(organization_id)
+
+    assert [one.key for one in bucket.objects.all()] == others
+    # A training that was under way writes on, and is found by its own item.
+    trainings = {"pk": f"{task_id}#trainings", "sk": "training#1"}
+    table = boto3.resource("dynamodb").Table("apprentice")
+    table.put_item(Item={**trainings, "organization_id": organization_id})
+    bucket.put_object(Key=f"apprentice/{task_id}/models/late/model.npz", Body=b"SECRET")
+    clock.ahead = deleting.STILL_WRITES
+    step(organization_id)
+    assert [one.key for one in bucket.objects.all()] == others

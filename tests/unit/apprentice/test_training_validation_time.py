@@ -1,4 +1,4 @@
-"""A hosted model that is slow is judged by the rows that there is time for."""
+"""What a hosted model is judged by: rows that there is time for, also those without an answer."""
 
 import threading
 from types import SimpleNamespace
@@ -7,9 +7,15 @@ from unittest.mock import MagicMock
 import pytest
 
 from autotune_platform.apprentice.examples.manifests import Row
-from autotune_platform.apprentice.local.contract import LocalAnswer, ServedModel
+from autotune_platform.apprentice.local.contract import (
+    LocalAnswer,
+    Reason,
+    ServedModel,
+    Unavailable,
+)
 from autotune_platform.apprentice.training.answering import LEFT_SECONDS
 from autotune_platform.apprentice.training.validating import ValidateStep
+from autotune_platform.runtime.errors import UnavailableError
 from tests.support.apprentice import configuration
 
 DOCUMENT = {
@@ -43,7 +49,8 @@ def rows(count):
 class World:
     """A model that takes two seconds an answer, and a step of fifteen minutes."""
 
-    def __init__(self, count=600, *, serving=None, hosting=None):
+    def __init__(self, count=600, *, serving=None, hosting=None, fault=None):
+        self.fault = fault or (lambda model, text: None)
         self.left, self.asked, self.lock = 900.0, [], threading.Lock()
         hosted = MagicMock()
         hosted.served.return_value = ServedModel("new")
@@ -79,6 +86,9 @@ class World:
             with self.lock:
                 self.asked.append(served.model)
                 self.left -= 2
+                why = self.fault(served.model, question.input["text"])
+            if why is not None:
+                return Unavailable(why, "", 20_000 if why is Reason.TIMED_OUT else 3)
             return LocalAnswer(ANSWER, served.model, None, 2_000)
 
         return SimpleNamespace(ask=ask)
@@ -118,3 +128,65 @@ def test_a_version_that_is_hosted_is_compared():
 
     assert world.judged().comparison.version == 1
     assert sorted(world.asked) == ["new"] * 100 + ["old"] * 100
+
+
+@pytest.mark.parametrize(
+    ("why", "tries", "place"),
+    [
+        (Reason.FAILED, 3, 0),
+        (Reason.FAILED, 3, 199),
+        (Reason.TIMED_OUT, 2, 57),
+        (Reason.NOT_READY, 5, 57),
+    ],
+)
+def test_a_row_without_an_answer_is_one_that_nobody_can_read(why, tries, place):
+    world = World(200, fault=lambda model, text: why if text == f"wish {place}" else None)
+
+    test = world.judged()
+
+    assert (test.examples, test.valid) == (200, 199 / 200)
+    assert world.progress.go_on.called
+    # One that was answered is asked once more, where there was one by then.
+    assert len(world.asked) - 199 - tries in {0, 1}
+
+
+@pytest.mark.parametrize("why", [Reason.FAILED, Reason.NOT_READY, Reason.TIMED_OUT])
+@pytest.mark.parametrize("answers", [0, 90])
+def test_a_host_that_answers_nobody_says_nothing_of_the_model(why, answers):
+    world = World(200, fault=lambda model, text: why if len(world.asked) > answers else None)
+
+    with pytest.raises(UnavailableError, match=why):
+        world.judged()
+
+    assert len(world.asked) < answers + 16 * 10
+    assert not world.progress.go_on.called
+    assert not world.progress.discard.called
+
+
+def test_a_host_that_answers_none_of_few_rows_says_nothing_either():
+    with pytest.raises(UnavailableError):
+        World(9, fault=lambda model, text: Reason.FAILED).judged()
+
+
+def test_a_copy_that_refuses_some_has_no_model_discarded():
+    asked = []
+
+    def fault(model, text):
+        asked.append(text)
+        return Reason.NOT_READY if text.endswith("7") else None
+
+    with pytest.raises(UnavailableError, match="not_ready"):
+        World(200, fault=fault).judged()
+
+
+def test_a_row_that_the_version_before_does_not_answer_is_compared_with_nobody():
+    world = World(
+        100,
+        serving=1,
+        hosting=MagicMock(may_answer=True),
+        fault=lambda model, text: Reason.FAILED if (model, text) == ("old", "wish 40") else None,
+    )
+
+    test = world.judged()
+
+    assert (test.examples, test.comparison.groups) == (100, 99)

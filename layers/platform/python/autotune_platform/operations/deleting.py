@@ -15,6 +15,7 @@ from aws_lambda_powertools import Logger
 
 from autotune_platform.access.models import Deletion, Organization
 from autotune_platform.access.organizations import OrganizationService
+from autotune_platform.apprentice.students.files import folder_of
 from autotune_platform.completions.content import object_key
 from autotune_platform.completions.open_batches import OpenBatches
 from autotune_platform.completions.service import CompletionService
@@ -76,6 +77,7 @@ class OrganizationDeletion:
     content_bucket: str
     export_bucket: str
     ledger_bucket: str
+    apprentice_bucket: str
     clock: Clock = SYSTEM_CLOCK
 
     def step(
@@ -200,6 +202,12 @@ class OrganizationDeletion:
         self._delete_objects(
             self.ledger_bucket, [text_key(row, kind) for row in rows for kind in TEXT_KINDS]
         )
+        if table == _APPRENTICE:
+            # With trainings too: one that goes on writes files of a task that is gone.
+            keys = [*page.partitions, *(pk for pk, _ in page.single)]
+            tasks = dict.fromkeys(pk.partition("#")[0] for pk in keys if pk.startswith("apt_"))
+            for task in tasks:
+                self._delete_below(self.apprentice_bucket, folder_of(task), has_time)
         if page.partitions:
             in_parallel(delete, page.partitions, at_most=CONCURRENT_DELETIONS)
         return len(emptied) + items.delete(page.single, has_time=has_time)

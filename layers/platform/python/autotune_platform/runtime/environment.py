@@ -185,6 +185,7 @@ class DeletionEnvironment(ExportEnvironment):
     budgets_table: str
     decks_table: str
     apprentice_table: str
+    apprentice_bucket: str
 
 
 class ExportStartEnvironment(ExportEnvironment):

@@ -46,6 +46,7 @@ class DeletionParts(ApiParts, CompletionParts):
             content_bucket=self.environment.content_bucket,
             export_bucket=self.environment.export_bucket,
             ledger_bucket=self.environment.ledger_bucket,
+            apprentice_bucket=self.environment.apprentice_bucket,
         )
 
 

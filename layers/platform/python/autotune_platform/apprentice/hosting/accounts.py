@@ -20,7 +20,8 @@ def accounted(
     """Return until when a hosting's instance is counted after a look, and its seconds by day.
 
     An instance that is asked for counts once it is there or was given up; one that was not to be
-    had, so that the hosting sleeps on, costs nothing.
+    had, so that the hosting sleeps on, costs nothing. One that is lost was there until it was last
+    seen: nobody knows when it went, and what is not known is not charged.
 
     Args:
         before: as it was read.
@@ -32,8 +33,10 @@ def accounted(
     if _is_awaited(after):
         return since, {}
     was_refused = _is_awaited(before) and after.state == "asleep"
-    seconds = {} if was_refused else dict(_by_day(since, now))
-    return (None if after.state in {"asleep", "gone"} else now), seconds
+    is_lost = after.error == "lost" and before.error is None
+    seconds = {} if was_refused or is_lost else dict(_by_day(since, now))
+    is_over = is_lost or after.state in {"asleep", "gone"}
+    return (None if is_over else now), seconds
 
 
 def _has_instance(hosting: Hosting) -> bool:

@@ -14,6 +14,7 @@ from autotune_platform.apprentice.hosting.accounts import ENDPOINT, accounted
 from autotune_platform.apprentice.hosting.hosts import Found, Hosts
 from autotune_platform.apprentice.hosting.models import (
     KEPT_FOR,
+    STUCK_AFTER,
     Hosting,
     HostingError,
     State,
@@ -36,6 +37,9 @@ _COMPONENT = "component"
 _IN_SERVICE, _FAILED = "InService", "Failed"
 _SOON = timedelta(seconds=20)
 _LATER = timedelta(hours=1)
+_WANTED_NOW = timedelta(minutes=2)
+_SEEN_EVERY = timedelta(minutes=5)
+"""So often what is to answer is described: it may be gone though nobody here took it down."""
 _FIRST_CONFIGURATION = 1
 
 
@@ -90,6 +94,8 @@ class HostingAdvancing:
             self._begin_resizing(hosting, now, copies=1)
         elif hosting.state == "ready" and _is_idle(hosting, now):
             self._begin_resizing(hosting, now, copies=0)
+        elif hosting.state == "ready":
+            self._see(hosting, now)
         else:
             self._stay(hosting, now)
 
@@ -167,6 +173,37 @@ class HostingAdvancing:
             self._stay(hosting, now)
         return False
 
+    def _see(self, hosting: Hosting, now: datetime) -> None:
+        """See whether what is to answer is still there, and does."""
+        found = self.hosts.component(hosting)
+        if not found.is_ours:
+            found = Found()
+        if found.status is None or found.status == _FAILED:
+            self._lose(hosting, found)
+            return
+        after, wanted = _listened(hosting), hosting.wanted_at
+        silent_since = after.silent_since
+        if silent_since and wanted and wanted - silent_since >= STUCK_AFTER:
+            self._give_up(hosting, "stuck")
+            return
+        if self._store(hosting, after, now) and wanted and now - wanted <= _WANTED_NOW:
+            # It may be one of its adapters that is not there.
+            self._look_at_adapters(hosting, now)
+
+    def _look_at_adapters(self, base: Hosting, now: datetime) -> None:
+        """Have those that are to answer looked at, beginning with the next sweep."""
+        for one in self.repository.of_task(base.task_id):
+            if one.base == base.name and one.state == "ready" and one.due_at > now:
+                self.repository.change(one, one.model_copy(update={"due_at": now}))
+
+    def _lose(self, hosting: Hosting, found: Found) -> None:
+        """Give up what SageMaker has no more, or that failed after it had answered."""
+        error: HostingError = "lost" if found.status is None else "failed"
+        logger.error(
+            STUCK_MESSAGE, hosting=hosting.name, state=hosting.state, error=error, why=found.reason
+        )
+        self._give_up(hosting, error)
+
     def _begin_resizing(self, hosting: Hosting, now: datetime, *, copies: int) -> None:
         """Store how many copies there are to be, and ask for them if nobody wrote meanwhile."""
         if self._enter(hosting, "resizing", copies=copies):
@@ -183,8 +220,7 @@ class HostingAdvancing:
         elif hosting.is_stuck(now):
             self._give_up(hosting, "stuck")
         elif found.status is None or found.status == _FAILED:
-            logger.warning("a host was lost", hosting=hosting.name, why=found.reason)
-            self._give_up(hosting, "failed")
+            self._lose(hosting, found)
         elif found.status == _IN_SERVICE and found.copies == hosting.copies:
             self._enter(hosting, "ready" if hosting.copies else "asleep")
         else:
@@ -227,6 +263,7 @@ class HostingAdvancing:
             update={
                 "state": state,
                 "since": now,
+                "silent_since": None,
                 "copies": hosting.copies if copies is None else copies,
                 "error": error or hosting.error,
             }
@@ -265,12 +302,15 @@ def _next_look(hosting: Hosting, now: datetime) -> datetime:
     if hosting.state == "gone":
         return hosting.since + (timedelta() if hosting.unwanted_at else KEPT_FOR)
     if hosting.state == "ready" and hosting.kind == "base":
-        return min(max(_idle_at(hosting), now + _SOON), now + _LATER)
-    return now + (_LATER if hosting.state in {"ready", "asleep"} else _SOON)
+        return min(max(_idle_at(hosting), now + _SOON), now + _SEEN_EVERY)
+    if hosting.state == "ready":
+        return now + _SEEN_EVERY
+    return now + (_LATER if hosting.state == "asleep" else _SOON)
 
 
 def _idle_at(hosting: Hosting) -> datetime:
-    last = max(hosting.since, hosting.called_at or hosting.since)
+    """Return when nobody asked it for long enough; silence is not idleness."""
+    last = max(one for one in (hosting.since, hosting.called_at, hosting.wanted_at) if one)
     return last + timedelta(minutes=hosting.idle_minutes)
 
 
@@ -282,3 +322,13 @@ def _was_wanted(hosting: Hosting) -> bool:
     """Return whether somebody was not answered in the minute when it fell asleep, or later."""
     wanted, minute = hosting.wanted_at, timedelta(minutes=1)
     return wanted is not None and wanted > hosting.since - minute
+
+
+def _listened(hosting: Hosting) -> Hosting:
+    """Return a hosting with since when it does not answer."""
+    since = None
+    if hosting.is_silent:
+        known, called = hosting.silent_since, hosting.called_at
+        is_known = known is not None and (called is None or called < known)
+        since = known if is_known else hosting.wanted_at
+    return hosting.model_copy(update={"silent_since": since})

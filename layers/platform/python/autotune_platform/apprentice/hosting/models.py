@@ -11,10 +11,11 @@ from autotune_platform.runtime.frozen_model import FrozenModel
 
 Kind = Literal["base", "adapter"]
 State = Literal["creating", "ready", "asleep", "resizing", "deleting", "gone"]
-HostingError = Literal["failed", "stuck", "limit", "name_taken", "refused"]
+HostingError = Literal["failed", "stuck", "limit", "name_taken", "refused", "lost"]
 """Why it was given up: its host does not start, or SageMaker has no capacity; SageMaker did not
-get on with it for half an hour; the account may have no more; something that is not ours has its
-name; or SageMaker does not take the request, or somebody took down what was being made."""
+get on with it for half an hour, or it answered nobody for as long; the account may have no more;
+something that is not ours has its name; SageMaker does not take the request, or somebody took down
+what was being made; or it was there, and is not any more."""
 
 STUCK_AFTER = timedelta(minutes=30)
 KEPT_FOR = timedelta(hours=24)
@@ -71,8 +72,10 @@ class Hosting(FrozenModel):
             not created again.
         error: why it was given up, if it was.
         since: when it came into its state.
-        called_at: the last minute in which it was asked, as far as anybody noted it.
+        called_at: the last minute in which it answered, as far as anybody noted it.
         wanted_at: the last minute in which somebody was not answered.
+        silent_since: the first minute in which it did not answer, of those since it last did; None
+            where it does, and where it is not ``ready``.
         unwanted_at: when its task was deleted; it is taken down whatever else is known.
         counted_until: up to when its instance is in the account; None where it has none.
         revision: of what the sweeper wrote.
@@ -94,6 +97,7 @@ class Hosting(FrozenModel):
     since: datetime
     called_at: datetime | None = None
     wanted_at: datetime | None = None
+    silent_since: datetime | None = None
     unwanted_at: datetime | None = None
     counted_until: datetime | None = None
     revision: int = 0
@@ -108,6 +112,7 @@ class Hosting(FrozenModel):
             endpoint=self.base or self.name,
             component=self.name if is_adapter else None,
             task_id=self.task_id,
+            backend="sagemaker",
         )
 
     @property
@@ -118,6 +123,12 @@ class Hosting(FrozenModel):
     def failed_for(self, adapter: "Hosting") -> bool:
         """Whether it is a base that was given up after an adapter of it was wanted."""
         return self.error is not None and self.since >= adapter.since
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether somebody was not answered since it is ready, and nobody was answered after."""
+        wanted, called = self.wanted_at, self.called_at
+        return wanted is not None and wanted > self.since and (called is None or wanted > called)
 
     def is_stuck(self, now: datetime) -> bool:
         """Whether SageMaker has been at it for too long."""

@@ -25,7 +25,8 @@ OPEN_HOSTINGS = "hostings"
 _HOST = "host#"
 _COST = "cost#"
 _NOTED = ("called_at", "wanted_at", "unwanted_at")
-_COUNTED_UNTIL = "counted_until"
+_MAY_GO = ("counted_until", "silent_since", "error")
+"""What a look may take back."""
 
 
 class HostingDay(NamedTuple):
@@ -103,7 +104,7 @@ class HostingRepository:
             **{name: _item_of(before).get(name) for name in _NOTED},
         }
         changes["revision"] = before.revision + 1
-        gone = () if after.counted_until is not None else (_COUNTED_UNTIL,)
+        gone = tuple(name for name in _MAY_GO if getattr(after, name) is None)
         key = (hostings_of(before.task_id), _HOST + before.name)
         if not accounts:
             changed = self._table.update(*key, changes, remove=gone, only_if=as_it_was)
@@ -151,7 +152,7 @@ class HostingRepository:
             self._table.delete(item["pk"], item["sk"])
 
     def note_call(self, task_id: str, name: str, at: datetime, *, idle_minutes: int) -> bool:
-        """Note that a hosting was asked; of each minute the first note is written."""
+        """Note that a hosting answered; of each minute the first note is written."""
         noted = {"called_at": _minute(at), "idle_minutes": idle_minutes}
         return self._note(task_id, name, noted, rising="called_at")
 
@@ -159,7 +160,6 @@ class HostingRepository:
         """Note that a hosting did not answer, and have the sweeper look at it; once a minute."""
         noted = {
             "wanted_at": _minute(at),
-            "called_at": _minute(at),
             "idle_minutes": idle_minutes,
             "due_at": moment(at),
         }

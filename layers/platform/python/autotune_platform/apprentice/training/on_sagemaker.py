@@ -126,6 +126,7 @@ class SageMakerStep:
                 self.progress.fail(training, error or "task_changed")
                 return SHORTEST_WAIT_S
             return self._plan(training, begun)
+        self.watched.open(training, job, scope=_scope(training))
         found = self.jobs.find(job.name)
         if found is None:
             if error is not None or begun is None:

@@ -113,7 +113,8 @@ class ValidateStep:
         bar = bar_of(document, attempt=attempt)
         rows = self.data_sets.rows(training.manifest, "holdout")
         ask = _asking(student, before)
-        if training.hosted is None:
+        models = [one for one in (student, before) if one is not None]
+        if not any(one.is_hosted for one in models):
             answers = list(self._scored(map(ask, rows), document))
         else:
 
@@ -125,6 +126,8 @@ class ValidateStep:
                 some = threads.map(in_time, islice(rows, MOST_ASKED))
                 asked = (one for one in some if one is not None)
                 answers = list(self._scored(asked, document))
+        for one in models:
+            one.settle()
         found = judge(answers, bar, student.candidates)
         test = _on_wire(found, bar, attempt, number)
         if found.has_passed:
@@ -146,14 +149,17 @@ class ValidateStep:
             ]
             scores = iter(scores_of(document, texts, self.meanings))
             for one in some:
-                score = next(scores)
+                text = one.answered.text
+                # No answer is one that nobody can read: who has it asked pays the other model.
+                score = 0.0 if text is None else next(scores)
                 before = None if one.before is None else next(scores)
                 yield HeldOutAnswer(
                     group=one.row.group,
                     propensity=one.row.propensity or 1.0,
                     score=score or 0.0,
                     before=before,
-                    is_valid=read_output(one.answered.text, document["outputSchema"]) is not None,
+                    is_valid=text is not None
+                    and read_output(text, document["outputSchema"]) is not None,
                     milliseconds=one.answered.milliseconds,
                     confidence=one.answered.confidence,
                 )
@@ -187,7 +193,7 @@ class ValidateStep:
                 logger.warning(
                     "the version that serves is lost", task_id=begun.task.id, version=number
                 )
-        elif backend == "sagemaker" == document["local"]["backend"]:
+        elif backend == "sagemaker":
             hosting = self.hostings.find(begun.task.id, served.model)
             if hosting is not None and hosting.may_answer:
                 return number, hosted_answers(self.clients, document, served)
@@ -200,7 +206,8 @@ class _Given(NamedTuple):
 
     Attributes:
         truth: what is right.
-        before: what the version that serves answers; None where there is none.
+        before: what the version that serves answers; None where there is none, or no answer, which
+            leaves the row out of the comparison.
     """
 
     row: Row

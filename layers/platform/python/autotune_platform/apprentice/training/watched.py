@@ -5,6 +5,7 @@ there is a note for whatever may be running, whoever was killed, and whatever wa
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import uuid4
@@ -49,6 +50,15 @@ class WatchedJobs:
             sk=JOB + job.name,
             changes={OPEN_SHARD: OPEN_JOBS, **_attributes(watched)},
         )
+
+    def open(self, training: Training, job: TrainingJob, *, scope: str) -> None:
+        """Note a job that has no note, as where it was planned by a version without such.
+
+        One that is noted, or was paid for, stays so.
+        """
+        if self._table.get(jobs_of(training.task_id), JOB + job.name) is None:
+            opened = self.opened(training, job, scope=scope)
+            self._table.add_together([replace(opened, only_if={"name": None})])
 
     def closed(self, task_id: str, name: str, now: datetime) -> Addition:
         """Return what closes the note of a job that is paid for, as a part of a transaction.

@@ -68,7 +68,8 @@ class JobWatching:
         training = self.trainings.get(one.task_id, one.number)
         if training is not None and training.id != one.training_id:
             training = None
-        if training is not None and not training.has_ended and _is_at(training, one):
+        if training is not None and not training.has_ended:
+            # Where it is at another job, this note is closed by now: its files are in use.
             self._again(one, LOOK_AFTER, left_since=None)
             return
         now = self.clock.now()
