@@ -3,6 +3,7 @@
 import socket
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import httpcore
@@ -440,6 +441,19 @@ def test_an_endpoint_is_asked_with_its_component(
     assert headers["x-amzn-sagemaker-inference-component"] == "intents-v7"
     assert headers["authorization"].startswith("AWS4-HMAC-SHA256 Credential=testing/")
     assert "/eu-central-1/sagemaker/aws4_request" in headers["authorization"]
+
+
+@pytest.mark.parametrize("backend", ["linear", "vllm"])
+def test_a_version_at_an_endpoint_is_asked_there_whatever_the_task_has_now(
+    clients: BackendClients, sagemaker: SageMaker, backend: str
+) -> None:
+    served = replace(ENDPOINT, backend="sagemaker")
+
+    answer = clients.client_for(configured(backend, "http://gone.example"), served).ask(
+        QUESTION, timeout_ms=AMPLE_MS
+    )
+
+    assert isinstance(answer, LocalAnswer), answer
 
 
 def test_an_endpoint_without_components_is_named_alone(

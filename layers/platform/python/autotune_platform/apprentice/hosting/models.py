@@ -112,6 +112,7 @@ class Hosting(FrozenModel):
             endpoint=self.base or self.name,
             component=self.name if is_adapter else None,
             task_id=self.task_id,
+            backend="sagemaker",
         )
 
     @property

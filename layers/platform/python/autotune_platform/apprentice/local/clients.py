@@ -1,4 +1,4 @@
-"""Who asks a version: it follows from where the task's configuration says that it is served."""
+"""Who asks a version: it follows from what serves it, and from the task's configuration."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import field
@@ -40,6 +40,9 @@ class BackendClients:
         """Return what asks a version; see ``contract.LocalClients``."""
         local = configuration["local"]
         backend: ServingBackend = local["backend"]
+        if served.backend is not None and served.backend not in REGISTERED:
+            # It serves until a version of what the task has now takes its place.
+            backend = served.backend
         if backend in REGISTERED:
             return ServerClient(
                 servers=self.servers,

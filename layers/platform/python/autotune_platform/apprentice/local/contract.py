@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
 
+from autotune.protocol.apprentice_models import ServingBackend
+
 
 class Reason(StrEnum):
     """Why a model did not answer."""
@@ -98,6 +100,7 @@ class ServedModel:
         endpoint: of SageMaker.
         component: inference component of that endpoint; None where it has none.
         task_id: of the task whose version it is, where SageMaker hosts it.
+        backend: what serves it; None is what the task's configuration says.
     """
 
     model: str
@@ -105,6 +108,7 @@ class ServedModel:
     endpoint: str | None = None
     component: str | None = None
     task_id: str | None = None
+    backend: ServingBackend | None = None
 
 
 class CallNotes(Protocol):
@@ -136,7 +140,10 @@ class LocalClients(Protocol):
     """Finds who asks a version."""
 
     def client_for(self, configuration: Mapping[str, Any], served: ServedModel) -> LocalClient:
-        """Return what asks a version where a task's configuration says that it is served.
+        """Return what asks a version, where it is served.
+
+        A version that this deployment hosts is asked there, whatever the configuration says of
+        later ones. Where a server of one's own is, the configuration says.
 
         Args:
             configuration: as it is on the wire; its ``local`` counts.

@@ -62,11 +62,13 @@ class Answers(NamedTuple):
         answer: answers an input; threads may share that of a hosted model.
         candidates: thresholds that a gate may have; none where there is no confidence to gate.
         settle: called once all were asked; raises ``UnavailableError`` if it answered none of them.
+        is_hosted: whether it takes the time of whatever hosts it.
     """
 
     answer: Callable[[Mapping[str, Any]], Answered]
     candidates: Sequence[float] = ()
     settle: Callable[[], None] = _nobody_is_missing
+    is_hosted: bool = False
 
 
 def linear_answers(student: LinearModel) -> Answers:
@@ -91,7 +93,7 @@ def hosted_answers(
     model, so that asking it raises ``UnavailableError``.
     """
     asking = _HostedAsking(clients.client_for(document, served), document)
-    return Answers(asking.answer, settle=asking.settle)
+    return Answers(asking.answer, settle=asking.settle, is_hosted=True)
 
 
 class _HostedAsking:

@@ -121,4 +121,4 @@ def _served(begun: Begun) -> ServedModel:
     if hosted is not None:
         return hosted.served(begun.task.id)
     assert model is not None
-    return ServedModel(model=model.name, digest=model.sha256)
+    return ServedModel(model=model.name, digest=model.sha256, backend="linear")

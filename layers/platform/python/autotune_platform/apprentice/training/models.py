@@ -61,7 +61,11 @@ class HostedModel(FrozenModel):
     def served(self, task_id: str) -> ServedModel:
         """Return what it is asked by."""
         return ServedModel(
-            self.name, endpoint=self.endpoint, component=self.component, task_id=task_id
+            self.name,
+            endpoint=self.endpoint,
+            component=self.component,
+            task_id=task_id,
+            backend="sagemaker",
         )
 
 

@@ -113,7 +113,8 @@ class ValidateStep:
         bar = bar_of(document, attempt=attempt)
         rows = self.data_sets.rows(training.manifest, "holdout")
         ask = _asking(student, before)
-        if training.hosted is None:
+        models = [one for one in (student, before) if one is not None]
+        if not any(one.is_hosted for one in models):
             answers = list(self._scored(map(ask, rows), document))
         else:
 
@@ -125,9 +126,8 @@ class ValidateStep:
                 some = threads.map(in_time, islice(rows, MOST_ASKED))
                 asked = (one for one in some if one is not None)
                 answers = list(self._scored(asked, document))
-            for one in (student, before):
-                if one is not None:
-                    one.settle()
+        for one in models:
+            one.settle()
         found = judge(answers, bar, student.candidates)
         test = _on_wire(found, bar, attempt, number)
         if found.has_passed:
@@ -193,7 +193,7 @@ class ValidateStep:
                 logger.warning(
                     "the version that serves is lost", task_id=begun.task.id, version=number
                 )
-        elif backend == "sagemaker" == document["local"]["backend"]:
+        elif backend == "sagemaker":
             hosting = self.hostings.find(begun.task.id, served.model)
             if hosting is not None and hosting.may_answer:
                 return number, hosted_answers(self.clients, document, served)

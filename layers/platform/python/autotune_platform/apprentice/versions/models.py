@@ -76,5 +76,10 @@ class ModelVersion(FrozenModel):
     def served(self) -> ServedModel:
         """What it is known by where it is served."""
         return ServedModel(
-            self.model, self.digest, self.endpoint, self.component, task_id=self.task_id
+            self.model,
+            self.digest,
+            self.endpoint,
+            self.component,
+            task_id=self.task_id,
+            backend=self.backend,
         )
