@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from pydantic import ValidationError
 
 from autotune_platform.apprentice.hosting.advancing import STUCK_MESSAGE
 from autotune_platform.apprentice.hosting.hosts import environment_of
@@ -429,6 +430,17 @@ def test_a_base_that_answers_nobody_for_half_an_hour_is_stuck(hosted, caplog):
     assert STUCK_MESSAGE in caplog.text
 
 
+def test_one_that_cannot_be_read_holds_up_no_other(hosted):
+    hosting = hosted.want("1-aa")
+    item = hosted.table.get(f"{hosted.task_id}#hosting", f"host#{hosting.name}")
+    due_at = "2020" + item["due_at"][4:]
+    broken = {**item, "pk": "apt_other#hosting", "due_at": due_at, "state": "unheard of"}
+    hosted.table.put(broken)
+    with pytest.raises(ValidationError):
+        hosted.sweep()
+    assert hosted.base_of(hosting).created
+
+
 def test_what_somebody_took_down_is_not_made_again(hosted):
     base = hosted.base_of(hosted.want("1-aa"))
     hosted.advancing.look(base)
@@ -475,7 +487,7 @@ def test_a_deleted_task_leaves_nothing_that_costs_money(hosted, platform, ledger
 
     # A look that began before overlooks nothing of it.
     hosted.advancing.look(stale)
-    for _ in range(4):
+    for _ in range(8):
         hosted.sweep(seconds=60)
     assert hosted.there() == set()
     hosted.sweep(seconds=60)

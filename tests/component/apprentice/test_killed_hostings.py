@@ -140,7 +140,9 @@ class Life:
         """Have everything looked at for some minutes; the process that is killed comes again."""
         self.clock.turn(**(passes or {"minutes": 1}))
         for _ in range(8):
-            for hosting in self.repository.due(self.clock.now(), limit=10):
+            for hosting in map(
+                self.repository.read, self.repository.due(self.clock.now(), limit=10)
+            ):
                 with suppress(KilledError):
                     self.advancing.look(hosting)
             self.clock.turn(minutes=1)

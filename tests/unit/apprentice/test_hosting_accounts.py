@@ -83,3 +83,13 @@ def test_midnight_parts_what_is_counted():
     until, seconds = looked("ready", "ready", minutes=13 * 60)
     assert seconds == {DAY: 12 * 3_600, "2026-11-28": 3_600}
     assert until == datetime(2026, 11, 28, 1, tzinfo=UTC)
+
+
+def test_what_is_rounded_up_is_counted_by_no_later_look():
+    until, counted = NOON, 0
+    for look in range(1, 101):
+        was = hosting("ready", until=until)
+        now = NOON + timedelta(seconds=20.3 * look)
+        until, seconds = accounted(was, hosting("ready"), now)
+        counted += seconds.get(DAY, 0)
+    assert counted == 2_030

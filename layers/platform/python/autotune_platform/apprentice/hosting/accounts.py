@@ -36,7 +36,9 @@ def accounted(
     is_lost = after.error == "lost" and before.error is None
     seconds = {} if was_refused or is_lost else dict(_by_day(since, now))
     is_over = is_lost or after.state in {"asleep", "gone"}
-    return (None if is_over else now), seconds
+    # What was rounded up is in the account by now, and is not counted by the next look.
+    until = since + timedelta(seconds=sum(seconds.values()))
+    return (None if is_over else until), seconds
 
 
 def _has_instance(hosting: Hosting) -> bool:
@@ -57,5 +59,6 @@ def _by_day(since: datetime, until: datetime) -> Iterator[tuple[str, int]]:
     while at < until:
         midnight = datetime.combine(at.date() + timedelta(days=1), time(), UTC)
         end = min(midnight, until)
-        yield at.date().isoformat(), -(-(end - at) // timedelta(seconds=1))
-        at = end
+        count = -(-(end - at) // timedelta(seconds=1))
+        yield at.date().isoformat(), count
+        at += timedelta(seconds=count)

@@ -172,10 +172,14 @@ class HostingRepository:
             if one.unwanted_at is None:
                 self._table.update(hostings_of(task_id), _HOST + one.name, noted, having=OPEN_SHARD)
 
-    def due(self, before: datetime, *, limit: int) -> Iterator[Hosting]:
-        """Yield hostings that are to be looked at, the longest due first."""
-        for item in due_of(self._table, OPEN_HOSTINGS, before, index=DUE_RUNS_INDEX, limit=limit):
-            yield model_from(item, Hosting)
+    def due(self, before: datetime, *, limit: int) -> Iterator[Item]:
+        """Yield items of hostings that are to be looked at, the longest due first; see ``read``."""
+        yield from due_of(self._table, OPEN_HOSTINGS, before, index=DUE_RUNS_INDEX, limit=limit)
+
+    @staticmethod
+    def read(item: Item) -> Hosting:
+        """Return the hosting that an item stores; one that cannot be read holds up no other."""
+        return model_from(item, Hosting)
 
     def forget(self, hosting: Hosting) -> None:
         """Delete a hosting of which nothing is left."""

@@ -23,15 +23,23 @@ class HostingSweeping:
         """Look at what is due, the longest due first; return at how many.
 
         One at which SageMaker does not answer holds up no other: it is due again in a minute.
+
+        Raises:
+            Exception: the first one of what failed otherwise, once all else was looked at.
         """
-        looked = 0
+        looked, failed = 0, None
         advancing = self.advancing
-        for hosting in advancing.repository.due(advancing.clock.now(), limit=_MOST):
+        for item in advancing.repository.due(advancing.clock.now(), limit=_MOST):
             if not has_time():
                 break
             looked += 1
             try:
-                advancing.look(hosting)
+                advancing.look(advancing.repository.read(item))
             except UnavailableError as error:
-                logger.warning("hosting not looked at", hosting=hosting.name, why=str(error))
+                logger.warning("hosting not looked at", hosting=item.get("name"), why=str(error))
+            except Exception as error:
+                logger.exception("a hosting was not looked at", hosting=item.get("name"))
+                failed = failed or error
+        if failed is not None:
+            raise failed
         return looked
