@@ -1,6 +1,7 @@
 """Addresses on this machine, and how AWS tools are pointed at them."""
 
 import os
+import secrets
 import socket
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -14,19 +15,23 @@ if TYPE_CHECKING:
     from mypy_boto3_lambda import LambdaClient
 
 LOOPBACK = "127.0.0.1"
+_SERVERS_PORTS = range(20_000, 32_768)
 REGION = "us-east-1"
 ACCOUNT = "000000000000"
 LEFT_OUT_PREFIXES = ("AWS_", "EDGE_PORT", "GATEWAY_PORT", "LOCALSTACK_", "MINISTACK_")
 
 
 def free_port(preferred: int | None = None) -> int:
-    """A TCP port on loopback that nothing listens on: the preferred one if it is free."""
+    """A TCP port on loopback that nothing listens on: the preferred one if it is free.
+
+    It is none of those that systems give to connections that are made, of which one might have it
+    before a server does.
+    """
     if preferred is not None and is_free(preferred):
         return preferred
-    with socket.socket() as listener:
-        listener.bind((LOOPBACK, 0))
-        port: int = listener.getsockname()[1]
-        return port
+    while not is_free(port := secrets.choice(_SERVERS_PORTS)):
+        pass
+    return port
 
 
 def is_free(port: int) -> bool:

@@ -51,7 +51,7 @@ class ApprenticeBucket(PrivateBucket):
         self._grant_objects(grantee, actions=["s3:PutObject"], names=names)
         self._key.grant_use_via(grantee, service="s3", writes=True)
 
-    def grant_delete(self, grantee: iam.IGrantable) -> None:
-        """Lets a function find the files of tasks and delete them, and see none of them."""
-        self._grant_objects(grantee, actions=["s3:DeleteObject"], names=OF_TASKS)
+    def grant_delete(self, grantee: iam.IGrantable, *, names: str = OF_TASKS) -> None:
+        """Lets a function find files and delete those of one kind, and see none of them."""
+        self._grant_objects(grantee, actions=["s3:DeleteObject"], names=names)
         self._grant_list(grantee)

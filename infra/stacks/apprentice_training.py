@@ -252,7 +252,7 @@ class ApprenticeTraining(Construct):
         self._workflow.state_machine.grant_start_execution(function)
         self._jobs.grant_look(sweep)
         # A job that is left over is paid for, and what it wrote is deleted.
-        self._data.apprentice_files.grant_delete(function)
+        self._data.apprentice_files.grant_delete(function, names=JOBS)
         self._stack.run_every(Duration.minutes(1), sweep)
 
     def _add_routes(self, http: HttpStack) -> None:

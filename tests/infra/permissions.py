@@ -337,7 +337,7 @@ EXPECTED = {
     | table("Apprentice", "UpdateItem", keys="money#org_*#apt_*")
     | table("Budgets", "GetItem", "UpdateItem", keys="money#org_*#apt_*")
     | found_in("ApprenticeFiles")
-    | bucket("ApprenticeFiles", "DeleteObject", names="apt_*")
+    | bucket("ApprenticeFiles", "DeleteObject", names="apt_*/jobs/*")
     | at_sagemaker("training-job", "DescribeTrainingJob", "StopTrainingJob")
     | start("TrainStudent"),
     "FollowRuns": COUNTS_RUNS | follow("Apprentice", failures="RunStreamFailures"),

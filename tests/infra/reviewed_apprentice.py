@@ -413,7 +413,7 @@ OF_APPRENTICE = (
     *rare(
         "SweepTrainings",
         """
-        s3:DeleteObject ApprenticeFiles/apprentice/apt_*
+        s3:DeleteObject ApprenticeFiles/apprentice/apt_*/jobs/*
         s3:ListBucket ApprenticeFiles
         sagemaker:DescribeTrainingJob training-job/*
         """,

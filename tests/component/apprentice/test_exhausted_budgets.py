@@ -1,13 +1,14 @@
 """Without money nobody answers a caller who has not shown that they may."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from autotune_platform.apprentice.routing import Model
+from autotune_platform.apprentice.runs import running
 from autotune_platform.apprentice.runs.repository import RunRepository
+from autotune_platform.apprentice.sampling import Draw
 from tests.component.apprentice.test_run_phases import (
     ALL_CHECKED,
     DAY,
@@ -50,7 +51,14 @@ class Poor(Phased):
 
 
 @pytest.fixture
-def poor(runs: Runs, small: Small) -> Iterator[Poor]:
+def poor(runs: Runs, small: Small, monkeypatch: pytest.MonkeyPatch) -> Poor:
+    """Its runs are beyond the share of a canary, whatever the draw says of their ids."""
+    drawn = running.is_drawn
+
+    def beyond(draw: Draw, key: bytes, run_id: str, rate: float) -> bool:
+        return draw is not Draw.CANARY and drawn(draw, key, run_id, rate)
+
+    monkeypatch.setattr(running, "is_drawn", beyond)
     return Poor(runs, small)
 
 

@@ -10,7 +10,9 @@ import pytest
 from botocore.exceptions import ClientError
 
 from autotune_platform.apprentice.instance_prices import price_of, reserved_for
+from autotune_platform.budgets.uses import partition, task_scope, training_of
 from autotune_platform.runtime import clients
+from autotune_platform.storage.table import Table
 from functions.apprentice import sweep_trainings
 from tests.support.clock import StandingClock
 from tests.support.lambdas import LambdaContext, handler
@@ -221,3 +223,17 @@ def test_a_job_that_was_planned_before_there_were_notes_is_paid_for(trainings, j
     assert trainings.money() == {"committed": spent, "spent": spent}
     assert trainings.read()["error"] == "job_stopped"
     assert swept(clock, minutes=6) == 0
+
+
+def test_of_an_organisation_that_is_gone_no_budget_comes_back(trainings, jobs, clock):
+    event = trainings.look(trainings.begin()._asdict())
+    organization_id = trainings.platform.me()["organizationId"]
+    scope = task_scope(organization_id, training_of(trainings.task_id))
+    budgets = Table("budgets", clients.dynamodb())
+    assert trainings.platform.call("DELETE", TASK).status == 204
+    budgets.delete(partition(scope), "limits")
+    for _ in range(3):
+        swept(clock, minutes=6)
+    assert jobs.has[event["job"]]["TrainingJobStatus"] == "Stopped"
+    assert budgets.get(partition(scope), "limits") is None
+    assert swept(clock, days=1) == 0  # its note is closed

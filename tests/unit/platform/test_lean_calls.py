@@ -17,6 +17,7 @@ from botocore.exceptions import (
     ReadTimeoutError,
     SSLError,
 )
+from botocore.parsers import ResponseParserError
 from botocore.session import Session
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
@@ -126,8 +127,12 @@ def test_a_refusal_is_botocores_and_asked_once(environment: pytest.MonkeyPatch, 
 
 @pytest.mark.parametrize(
     "first",
-    [BUSY, answer(b"", status=500), answer(b"{}", checksum=1), CLOSES, SLEEPS, b"what?\r\n\r\n"],
-    ids=["throttled", "failed", "damaged", "closed", "late", "no-http"],
+    [
+        *(BUSY, answer(b"", status=500), answer(b"{}", checksum=1), CLOSES, SLEEPS),
+        *(b"what?\r\n\r\n", b"HTTP/1.1 103 Hints\r\nContent-Length: 0\r\n\r\n"),
+        b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: -1\r\n\r\n{}",
+    ],
+    ids=["throttled", "failed", "damaged", "closed", "late", "no-http", "not-final", "negative"],
 )
 def test_botocore_tries_again(environment: pytest.MonkeyPatch, first: bytes) -> None:
     with scripted([first, FOUND]) as server:
@@ -155,6 +160,22 @@ def test_an_answer_that_botocore_alone_can_read_is_asked_once(
         found = lean(environment, server.url).delete_item(TableName="t", Key=KEY)
     assert found["ItemCollectionMetrics"] == metrics
     assert len(server.bodies) == 1
+
+
+@pytest.mark.parametrize("value", [{"B": None}, {"M": []}, None], ids=str)
+def test_an_answer_of_another_shape_is_botocores_and_asked_once(
+    environment: pytest.MonkeyPatch, value: Any
+) -> None:
+    said = answer(json.dumps({"Item": {"first": {"B": "AP8="}, "second": value}}).encode())
+    with scripted([said]) as server:
+        outcomes = []
+        for client in (lean(environment, server.url), usual(environment, server.url)):
+            try:
+                outcomes.append(client.get_item(TableName="t", Key=KEY)["Item"])
+            except (AttributeError, ResponseParserError, TypeError) as error:
+                outcomes.append(type(error))
+    assert outcomes[0] == outcomes[1]
+    assert len(server.bodies) == 2
 
 
 def test_a_connection_is_used_again_until_the_other_side_has_closed_it(

@@ -64,5 +64,6 @@ class EventAudit:
             data={name: value for name, value in data.items() if name not in _NAMES},
         )
         self._repository.add(organization_id, entry)
-        # Metrics are made of it: what began, what it came to, and what it cost.
+        # Metrics are made of it: what began, what it came to, and what it cost. An event that comes
+        # again is counted again: a count that is lost with a process may be an alarm that is.
         logger.info(AUDITED_MESSAGE, action=entry.action, event_id=event_id, data=entry.data)

@@ -40,6 +40,10 @@ class MoneyUses:
         """Return where a scope stands now."""
         return self.seen(scope, Standing.of(self.table.get(partition(scope), ITEM) or {}))
 
+    def has(self, scope: str) -> bool:
+        """Return whether anything is stored of a scope; of what was deleted nothing is."""
+        return self.table.get(partition(scope), ITEM) is not None
+
     def seen(self, scope: str, standing: Standing) -> Standing:
         """Note where a scope stands."""
         if len(self.known) >= _KNOWN_AT_MOST:

@@ -58,8 +58,8 @@ class LeanCalls:
         if answer.status_code == _OK and _is_sound(answer):
             try:
                 parsed = answer_of(answer.content)
-            except ValueError:
-                parsed = None
+            except (ValueError, TypeError, KeyError, AttributeError):
+                parsed = None  # of another shape than ours; the call is done, and botocore reads it
             if parsed is not None:
                 parsed["ResponseMetadata"] = _metadata(answer)
                 return answer, parsed

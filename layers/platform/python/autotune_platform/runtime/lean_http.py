@@ -32,6 +32,7 @@ from botocore.httpsession import get_cert_path
 
 _LONGEST_LINE: Final = 65_536
 _MOST_HEADERS: Final = 100
+_FIRST_FINAL: Final = 200
 _WITHOUT_BODY: Final = (204, 304)
 
 
@@ -53,6 +54,9 @@ class _Response(HTTPResponse):
             message = "no answer of HTTP/1"
             raise HTTPException(message)
         self.status = int(said[:3])
+        if self.status < _FIRST_FINAL:
+            message = "another answer is to follow, as was not asked for"
+            raise HTTPException(message)
         self.fields: dict[str, str] = {}
         while line := self._line():
             name, _, value = line.partition(":")
@@ -65,6 +69,9 @@ class _Response(HTTPResponse):
         self.chunk_left = None
         length = "0" if self.status in _WITHOUT_BODY else get("content-length")
         self.length = None if self.chunked or length is None else int(length)
+        if self.length is not None and self.length < 0:
+            message = "a body of less than nothing"
+            raise HTTPException(message)
         self.will_close = (
             version != "HTTP/1.1"
             or get("connection", "").lower() == "close"

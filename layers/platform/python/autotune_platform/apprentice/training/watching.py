@@ -1,6 +1,7 @@
 """Jobs whose training ended without them, or is gone: they are stopped, and paid for."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -14,6 +15,7 @@ from autotune_platform.apprentice.training.models import Training, WatchedJob
 from autotune_platform.apprentice.training.repository import TrainingRepository
 from autotune_platform.apprentice.training.watched import LOOK_AFTER, WatchedJobs
 from autotune_platform.budgets.money import MoneyBudgets
+from autotune_platform.budgets.scopes import COMMITTED
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.training_jobs import SageMakerJobs
@@ -97,6 +99,10 @@ class JobWatching:
         paid = self.money.settlement(
             [one.scope], one.periods, reserved=one.reserved_nano_usd, spent=spent
         )
+        if training is None:
+            # Its organisation may be gone with its budget, which nobody would delete again.
+            stays = {name: 0 for name in paid[0].numbers if name.startswith(COMMITTED)}
+            paid = [replace(paid[0], at_least=stays)] if self.money.has(one.scope) else []
         if training is not None and (spent or _is_at(training, one)):
             paid.append(self._shown(training, one, billable, spent))
         if training is not None and spent:
