@@ -19,6 +19,7 @@ ApprenticeAlertKind = Literal[
     "emergency",
     "alarm",
     "silent",
+    "unhosted",
     "coverage",
     "halted",
     "budget",

@@ -1,9 +1,10 @@
 """What an operator should know now of a task: from what is counted and folded, and nothing else."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from autotune.protocol import apprentice_reports as wire
 from autotune_platform.apprentice.folding.models import Asked, DayCounts
+from autotune_platform.apprentice.hosting.models import Hosting
 from autotune_platform.apprentice.phases import Stage
 from autotune_platform.apprentice.reporting.known import KnownTask, VersionFigures
 from autotune_platform.budgets.scopes import PeriodUse
@@ -23,6 +24,7 @@ def alerts(
     lately: Asked,
     training: PeriodUse | None,
     unpriced_seconds: int,
+    hostings: Iterable[Hosting] = (),
 ) -> list[wire.ApprenticeAlert]:
     """Return alerts, the gravest first.
 
@@ -30,10 +32,12 @@ def alerts(
         lately: how often versions were asked within an hour or two.
         training: what the month's trainings have used; None where none is ever paid for.
         unpriced_seconds: how long instances hosted it whose price is not known.
+        hostings: what SageMaker has, or had, of its versions.
     """
     return [
         *_of_versions(task),
         *_of_silence(today, lately),
+        *_of_hosts(task, hostings),
         *_of_coverage(task),
         *_of_halt(spend),
         *(_of_budget(use, "budget") for use in spend.uses if _is_near(use)),
@@ -66,6 +70,18 @@ def _of_silence(today: DayCounts, lately: Asked) -> Iterator[wire.ApprenticeAler
     if seen.asked >= ASKED_FROM and seen.is_silent:
         said = f"in {seen.silent} of {when} {seen.asked} runs that asked a version it had no answer"
         yield _alert("silent", None, f"{said}, and the paid model answered")
+
+
+def _of_hosts(task: KnownTask, hostings: Iterable[Hosting]) -> Iterator[wire.ApprenticeAlert]:
+    """Yield which versions are asked though what hosted them is gone, and since when."""
+    left = {one.name: one for one in hostings if one.error and one.state in {"deleting", "gone"}}
+    for number, one in task.versions.items():
+        host = left.get(one.known.known.model)
+        if host is None or one.stage is Stage.OUT:
+            continue
+        said = f"is gone since {host.since:%Y-%m-%d %H:%M} UTC ({host.error})"
+        then = "it answers nobody until it is made again, which a later call begins"
+        yield _alert("unhosted", number, f"version {number}'s host {said}: {then}")
 
 
 def _of_coverage(task: KnownTask) -> Iterator[wire.ApprenticeAlert]:

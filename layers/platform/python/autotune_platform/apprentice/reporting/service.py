@@ -122,6 +122,7 @@ class TaskReports:
                 lately=lately(days, self.clock.now()),
                 training=training,
                 unpriced_seconds=total(days).hosting_unpriced_seconds,
+                hostings=self.hostings.of_task(own.id),
             ),
         )
 
