@@ -317,7 +317,7 @@ class ApprenticeTrainingWait(ResponseModel):
 
     Attributes:
         reason: ``budget`` where ``training_monthly`` has no room for its job, ``versions`` where
-            the task has as many versions as it may.
+            the task has as many versions as it may, ``trainings`` where it had as many of these.
         message: the same for people.
         until: when the month is over that has no room; None where another configuration is needed.
     """
