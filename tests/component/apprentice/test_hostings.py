@@ -358,9 +358,9 @@ def test_what_is_gone_while_it_answers_is_seen_and_charged_no_more(hosted, caplo
     gone(hosted, first.name)
     gone(hosted, first.base)
     seen, counted = hosted.clock.now(), sum_of(hosted).seconds
-    for _ in range(12):
+    for _ in range(5):
         assert isinstance(hosted.ask(first), Unavailable)
-        hosted.sweep(minutes=5)
+        hosted.sweep(minutes=2)
     base = hosted.base_of(first)
     assert (base.state, base.error) == ("gone", "lost")
     assert hosted.state(first) == "gone"
@@ -368,6 +368,37 @@ def test_what_is_gone_while_it_answers_is_seen_and_charged_no_more(hosted, caplo
     assert hosted.there() == set()
     assert base.since < seen + timedelta(minutes=20)
     assert sum_of(hosted).seconds - counted == 0
+
+    # Nobody asks: nothing is made, and nothing is forgotten.
+    hosted.sweep(hours=30)
+    assert hosted.there() == set()
+    assert (hosted.state(first), hosted.state(second)) == ("gone", "gone")
+    hosted.retire(second, 2)
+    # Its archive is kept, so whoever asks has it made again, of the same name and content.
+    asked_again(hosted, first)
+    assert isinstance(hosted.ask(first), LocalAnswer)
+    assert second.name not in hosted.there()
+    assert hosted.base_of(first).error is None
+
+    # The next time it takes longer.
+    gone(hosted, first.name)
+    hosted.ask(first)
+    for _ in range(4):
+        hosted.sweep()
+    assert hosted.state(first) == "gone"
+    hosted.sweep(minutes=16)
+    asked_again(hosted, first)
+    assert hosted.state(first) == "gone"
+    hosted.sweep(minutes=15)
+    asked_again(hosted, first)
+    assert isinstance(hosted.ask(first), LocalAnswer)
+
+
+def asked_again(hosted, hosting):
+    """Have somebody ask what is gone, and the sweeper look some times."""
+    assert isinstance(hosted.ask(hosting), Unavailable)
+    for _ in range(10):
+        hosted.sweep(seconds=30)
 
 
 def gone(hosted, name):

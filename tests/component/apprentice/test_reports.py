@@ -10,6 +10,7 @@ import pytest
 
 from autotune_platform.apprentice.agreement import counted, lower_bound
 from autotune_platform.apprentice.folding.models import StoredEvidence
+from autotune_platform.apprentice.hosting.models import Hosting
 from autotune_platform.apprentice.hosting.repository import HostingCost, HostingRepository
 from autotune_platform.apprentice.routing import Local, Model, Refusal, Remote
 from autotune_platform.apprentice.runs.models import RunPair
@@ -19,7 +20,7 @@ from autotune_platform.budgets.scopes import MoneyLimits
 from autotune_platform.budgets.uses import ITEM, partition, task_scope
 from autotune_platform.runtime import clients
 from autotune_platform.storage.table import Table
-from tests.support.apprentice_folding import Apprentice
+from tests.support.apprentice_folding import NOON, Apprentice
 from tests.support.ledger import Ledger
 from tests.support.platform import Platform
 
@@ -257,6 +258,29 @@ def test_hosting_is_a_cost_and_its_price_may_be_unknown(apprentice: Apprentice) 
     path = f"/api/v1/apprentice/tasks/{apprentice.name}"
     assert apprentice.platform.call("DELETE", path).status == 204
     assert hostings.costs(task.id, today, today) == {}
+
+
+def test_a_version_whose_host_is_gone_is_told_of(apprentice: Apprentice) -> None:
+    apprentice.add_version(1)
+    apprentice.add_version(2, state="retired", retired_at=NOON.isoformat())
+    hostings, task = HostingRepository(apprentice.table), apprentice.task
+    for number in (1, 2):
+        host = Hosting(
+            name=f"small-{number}",
+            kind="adapter",
+            task_id=task.id,
+            artifact="s3://models/one/model.tar.gz",
+            base="base",
+            idle_minutes=30,
+            state="gone",
+            error="lost",
+            since=NOON,
+            due_at=NOON,
+        )
+        assert hostings.add(host)
+    status = read(apprentice, "status")
+    assert alerts(status) == [("unhosted", 1)]
+    assert f"{NOON:%Y-%m-%d %H:%M} UTC (lost)" in status["alerts"][0]["message"]
 
 
 def test_an_alarm_is_told_of_and_evidence_begins_anew(apprentice: Apprentice) -> None:

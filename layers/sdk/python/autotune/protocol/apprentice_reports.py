@@ -18,6 +18,7 @@ ApprenticeSamplingReason = Literal[
 ApprenticeAlertKind = Literal[
     "emergency",
     "alarm",
+    "unhosted",
     "coverage",
     "halted",
     "budget",

@@ -20,6 +20,7 @@ from autotune_platform.apprentice.hosting.models import (
     State,
 )
 from autotune_platform.apprentice.hosting.repository import HostingCost, HostingRepository
+from autotune_platform.apprentice.hosting.returning import is_wanted_now, made_again, may_return
 from autotune_platform.apprentice.instance_prices import InstancePrices, price_of
 from autotune_platform.apprentice.versions.repository import VersionRepository
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
@@ -37,7 +38,6 @@ _COMPONENT = "component"
 _IN_SERVICE, _FAILED = "InService", "Failed"
 _SOON = timedelta(seconds=20)
 _LATER = timedelta(hours=1)
-_WANTED_NOW = timedelta(minutes=2)
 _SEEN_EVERY = timedelta(minutes=5)
 """So often what is to answer is described: it may be gone though nobody here took it down."""
 _FIRST_CONFIGURATION = 1
@@ -62,8 +62,7 @@ class HostingAdvancing:
         """
         now = self.clock.now()
         if hosting.state == "gone":
-            if hosting.unwanted_at is not None or now >= hosting.since + KEPT_FOR:
-                self._forget(hosting)
+            self._look_at_gone(hosting, now)
             return
         if hosting.state != "deleting" and not self._is_needed(hosting, now):
             self._enter(hosting, "deleting")
@@ -76,6 +75,41 @@ class HostingAdvancing:
                 self._give_up(hosting, "limit")
             else:
                 self._stay(hosting, now)
+
+    def _look_at_gone(self, hosting: Hosting, now: datetime) -> None:
+        """Keep what its version needs, and make it again once somebody asks; forget all else."""
+        if not self._may_return(hosting):
+            if hosting.unwanted_at is not None or now >= hosting.since + KEPT_FOR:
+                self._forget(hosting)
+            return
+        if hosting.base is None:
+            if is_wanted_now(hosting, now):
+                self._look_at_adapters(hosting, now)
+            self._stay(hosting, now)
+            return
+        base = self.repository.find(hosting.task_id, hosting.base)
+        if base is not None and may_return(hosting, base, now):
+            self._make_again(hosting, now)
+        else:
+            self._stay(hosting, now)
+
+    def _may_return(self, hosting: Hosting) -> bool:
+        """Return whether what was given up is of a version that is asked; see ``returning``.
+
+        A base that went with its adapters was not given up, and returns with them.
+        """
+        if hosting.unwanted_at is not None:
+            return False
+        if hosting.base is None:
+            others = self.repository.of_task(hosting.task_id)
+            return any(one.base == hosting.name and self._may_return(one) for one in others)
+        known = self.versions.all_of(hosting.task_id)
+        is_asked = any(one.model == hosting.name and one.is_hosted for one in known)
+        return is_asked and hosting.error is not None
+
+    def _make_again(self, hosting: Hosting, now: datetime) -> None:
+        logger.warning("a hosting is made again", hosting=hosting.name, error=hosting.error)
+        self._store(hosting, made_again(hosting, now), now)
 
     def _forget(self, hosting: Hosting) -> None:
         """Forget a hosting; of a task that is gone, with what came to its accounts since."""
@@ -153,7 +187,9 @@ class HostingAdvancing:
             return False
         if base is not None and base.state == "ready":
             return True
-        if base is not None and base.state == "asleep":
+        if base is not None and base.state == "gone" and hosting.made_again:
+            self._make_again(base, now)
+        elif base is not None and base.state == "asleep":
             self.repository.want(base.task_id, base.name, now, idle_minutes=hosting.idle_minutes)
         self._stay(hosting, now)
         return False
@@ -186,14 +222,14 @@ class HostingAdvancing:
         if silent_since and wanted and wanted - silent_since >= STUCK_AFTER:
             self._give_up(hosting, "stuck")
             return
-        if self._store(hosting, after, now) and wanted and now - wanted <= _WANTED_NOW:
+        if self._store(hosting, after, now) and is_wanted_now(hosting, now):
             # It may be one of its adapters that is not there.
             self._look_at_adapters(hosting, now)
 
     def _look_at_adapters(self, base: Hosting, now: datetime) -> None:
         """Have those that are to answer looked at, beginning with the next sweep."""
         for one in self.repository.of_task(base.task_id):
-            if one.base == base.name and one.state == "ready" and one.due_at > now:
+            if one.base == base.name and one.state in {"ready", "gone"} and one.due_at > now:
                 self.repository.change(one, one.model_copy(update={"due_at": now}))
 
     def _lose(self, hosting: Hosting, found: Found) -> None:
@@ -300,7 +336,9 @@ class HostingAdvancing:
 
 def _next_look(hosting: Hosting, now: datetime) -> datetime:
     if hosting.state == "gone":
-        return hosting.since + (timedelta() if hosting.unwanted_at else KEPT_FOR)
+        if hosting.unwanted_at is not None:
+            return hosting.since
+        return max(hosting.since + KEPT_FOR, now + _LATER)
     if hosting.state == "ready" and hosting.kind == "base":
         return min(max(_idle_at(hosting), now + _SOON), now + _SEEN_EVERY)
     if hosting.state == "ready":

@@ -78,6 +78,8 @@ class Hosting(FrozenModel):
             where it does, and where it is not ``ready``.
         unwanted_at: when its task was deleted; it is taken down whatever else is known.
         counted_until: up to when its instance is in the account; None where it has none.
+        made_again: how often it began anew after it was given up, in a row.
+        made_again_at: when it last did.
         revision: of what the sweeper wrote.
         due_at: when the sweeper is to look at it.
     """
@@ -100,6 +102,8 @@ class Hosting(FrozenModel):
     silent_since: datetime | None = None
     unwanted_at: datetime | None = None
     counted_until: datetime | None = None
+    made_again: int = 0
+    made_again_at: datetime | None = None
     revision: int = 0
     due_at: datetime
 

@@ -1,9 +1,10 @@
 """What an operator should know now of a task: from what is counted and folded, and nothing else."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from autotune.protocol import apprentice_reports as wire
 from autotune_platform.apprentice.folding.models import DayCounts
+from autotune_platform.apprentice.hosting.models import Hosting
 from autotune_platform.apprentice.phases import Stage
 from autotune_platform.apprentice.reporting.known import KnownTask, VersionFigures
 from autotune_platform.budgets.scopes import PeriodUse
@@ -20,15 +21,18 @@ def alerts(
     *,
     training: PeriodUse | None,
     unpriced_seconds: int,
+    hostings: Iterable[Hosting] = (),
 ) -> list[wire.ApprenticeAlert]:
     """Return alerts, the gravest first.
 
     Args:
         training: what the month's trainings have used; None where none is ever paid for.
         unpriced_seconds: how long instances hosted it whose price is not known.
+        hostings: what SageMaker has, or had, of its versions.
     """
     return [
         *_of_versions(task),
+        *_of_hosts(task, hostings),
         *_of_coverage(task),
         *_of_halt(spend),
         *(_of_budget(use, "budget") for use in spend.uses if _is_near(use)),
@@ -49,6 +53,18 @@ def _of_versions(task: KnownTask) -> Iterator[wire.ApprenticeAlert]:
         elif _was_demoted(one):
             said = f"agreement fell below {one.rules.coaching} at pair {evidence.alarmed_at}"
             yield _alert("alarm", number, f"version {number} has to graduate again: {said}")
+
+
+def _of_hosts(task: KnownTask, hostings: Iterable[Hosting]) -> Iterator[wire.ApprenticeAlert]:
+    """Yield which versions are asked though what hosted them is gone, and since when."""
+    left = {one.name: one for one in hostings if one.error and one.state in {"deleting", "gone"}}
+    for number, one in task.versions.items():
+        host = left.get(one.known.known.model)
+        if host is None or one.stage is Stage.OUT:
+            continue
+        said = f"is gone since {host.since:%Y-%m-%d %H:%M} UTC ({host.error})"
+        then = "it answers nobody until it is made again, which a later call begins"
+        yield _alert("unhosted", number, f"version {number}'s host {said}: {then}")
 
 
 def _of_coverage(task: KnownTask) -> Iterator[wire.ApprenticeAlert]:

@@ -120,6 +120,7 @@ class TaskReports:
                 today,
                 training=training,
                 unpriced_seconds=total(days).hosting_unpriced_seconds,
+                hostings=self.hostings.of_task(own.id),
             ),
         )
 
