@@ -255,8 +255,8 @@ class Table:
     def take(self, pk: str, sk: str) -> Item | None:
         """Delete an item and return it; of several that do so, one gets it and the others None.
 
-        Where an answer is lost, botocore asks again, and nobody gets it: what it stands for must come
-        about without it, too.
+        Where an answer is lost, botocore asks again, and nobody gets it: what it stands for must
+        come about without it, too.
         """
         answer = self._client.delete_item(
             TableName=self.name, Key=key_to_wire(pk, sk), ReturnValues="ALL_OLD"
