@@ -6,7 +6,7 @@ import { html } from "../../preact.js";
 
 export const PHASES = { 1: "the paid model", 2: "the paid model, beside a version", 3: "a version" };
 export const STAGES = { out: "plain", shadow: "plain", canary: "warning", serves: "good" };
-export const ALERTS = { emergency: "trouble", alarm: "trouble", unhosted: "trouble", coverage: "warning", halted: "trouble", budget: "warning", unpriced: "warning", refused: "warning", failed: "trouble", unmonitored: "warning", unchecked: "warning", stale: "warning", shift: "warning", drift: "warning", refolding: "plain", graduated: "good" };
+export const ALERTS = { emergency: "trouble", alarm: "trouble", silent: "trouble", unhosted: "trouble", coverage: "warning", halted: "trouble", budget: "warning", unpriced: "warning", refused: "warning", failed: "trouble", unmonitored: "warning", unchecked: "warning", stale: "warning", shift: "warning", drift: "warning", refolding: "plain", graduated: "good" };
 
 /** Why as much is checked as is. */
 export const REASONS = {

@@ -94,7 +94,7 @@ function Fields({ fields }) {
 function Days({ days }) {
   const columns = [
     { name: "day", title: "Day (UTC)", width: 7 },
-    ...[["begun", "Runs"], ["local", "Small model"], ["remote", "Paid model"], ["refused", "Refused"], ["failed", "Failed"], ["pending", "Open"], ["escalated", "Escalated"], ["unmonitored", "Unmonitored"], ["checksDone", "Checks"]].map(([name, title]) => (
+    ...[["begun", "Runs"], ["local", "Small model"], ["remote", "Paid model"], ["refused", "Refused"], ["failed", "Failed"], ["pending", "Open"], ["escalated", "Escalated"], ["silent", "No answer"], ["unmonitored", "Unmonitored"], ["checksDone", "Checks"]].map(([name, title]) => (
       { name, title, width: title.length / 2 + 2.5, numeric: true, cell: ({ counts }) => count(counts[name]) })),
   ];
   return html`

@@ -224,6 +224,8 @@ class Folding(RuleBasedStateMachine):
         assert (found.refused, found.failed) == (states["refused"], states["failed"])
         assert found.pending == states["pending"]
         assert found.unmonitored == sum(run.unmonitored for run in self.runs)
+        asked = Counter(run.local for run in self.runs if run.local is not None)
+        assert (found.asked, found.silent) == (asked.total(), asked[Local.UNAVAILABLE])
         costs = (found.cost_answers, found.cost_checks, found.cost_lost)
         assert sum(costs) == sum(run.cost_nano_usd for run in self.runs)
         additional = sum(run.additional_cost_nano_usd for run in self.runs)

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from autotune.protocol.limits import MAX_APPRENTICE_VERSIONS
+from autotune_platform.apprentice.training import starting
 from autotune_platform.budgets.scopes import periods_of
 from autotune_platform.budgets.uses import partition, task_scope, training_of
 from autotune_platform.runtime import clients
@@ -149,3 +150,12 @@ def test_whose_model_could_be_no_version_trains_nothing(task):
     assert (status, code) == (409, "limit_reached")
     assert "200 versions" in detail
     assert task.trainings() == []
+
+
+def test_one_after_the_last_that_a_task_may_have_says_so(task, monkeypatch):
+    monkeypatch.setattr(starting, "MAX_APPRENTICE_TRAININGS", 0)
+    task.learn(50)
+
+    assert task.sweep() == 0
+
+    assert task.next_training["waits"]["reason"] == "trainings"

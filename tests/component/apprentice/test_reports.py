@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from autotune_platform.apprentice.agreement import counted, lower_bound
-from autotune_platform.apprentice.folding.models import StoredEvidence
+from autotune_platform.apprentice.folding.models import Asked, DayCounts, StoredEvidence
 from autotune_platform.apprentice.hosting.models import Hosting
 from autotune_platform.apprentice.hosting.repository import HostingCost, HostingRepository
+from autotune_platform.apprentice.reporting.history import lately
 from autotune_platform.apprentice.routing import Local, Model, Refusal, Remote
 from autotune_platform.apprentice.runs.models import RunPair
 from autotune_platform.apprentice.runs.scoring import missed_fields, score_of
@@ -384,6 +385,33 @@ def test_a_report_has_days_and_their_sum(apprentice: Apprentice) -> None:
     said = [one["message"] for one in report["status"]["alerts"]]
     assert all(message.startswith("1 of today's runs ") for message in said)
     assert len(read(apprentice, "report", days=90)["days"]) == 3
+
+
+def test_a_version_that_has_no_answer_is_told_of(apprentice: Apprentice) -> None:
+    apprentice.add_version(1)
+    silent = {"phase": 3, "local": Local.UNAVAILABLE, "local_fault": "unreachable"}
+    happened(apprentice, [ended(apprentice, **silent) for _ in range(19)])
+    assert alerts(read(apprentice, "status")) == []
+
+    # One that waits is counted with its day, and once, however often it is heard of.
+    waiting = apprentice.run(created_at=now(), **silent)
+    happened(apprentice, [waiting])
+    apprentice.follow()
+
+    status = read(apprentice, "status")
+    assert (status["today"]["asked"], status["today"]["silent"]) == (20, 20)
+    assert alerts(status) == [("silent", None)]
+    happened(apprentice, [ended(apprentice, **UNCHECKED) for _ in range(20)])
+    assert alerts(read(apprentice, "status")) == []
+
+
+def test_what_an_hour_has_says_more_than_a_day_does() -> None:
+    at = datetime(2026, 11, 2, 0, 30, tzinfo=UTC)
+    today = DayCounts("2026-11-02", hours={0: Asked(12, 12), 9: Asked(500, 0)})
+    yesterday = DayCounts("2026-11-01", hours={23: Asked(9, 9), 22: Asked(500, 0)})
+
+    assert lately([yesterday, today], at) == Asked(21, 21)
+    assert lately([], at) == Asked()
 
 
 def test_fields_have_an_agreement_of_their_own(apprentice: Apprentice) -> None:

@@ -1,6 +1,7 @@
 """What a hosted model is judged by: rows that there is time for, also those without an answer."""
 
 import threading
+from dataclasses import replace
 from types import SimpleNamespace
 from unittest.mock import MagicMock
 
@@ -190,3 +191,16 @@ def test_a_row_that_the_version_before_does_not_answer_is_compared_with_nobody()
     test = world.judged()
 
     assert (test.examples, test.comparison.groups) == (100, 99)
+
+
+def test_a_truth_that_nothing_can_be_compared_with_counts_for_nobody(monkeypatch):
+    evaluator = {"type": "semantic_similarity", "embeddingModel": "m"}
+    monkeypatch.setitem(DOCUMENT, "evaluator", evaluator)
+    world = World(100)
+    unknown = [replace(row, output={"intent": "zz"}) for row in rows(100)[90:]]
+    world.step.data_sets.rows.return_value = [*rows(90), *unknown]
+    world.step.meanings.cosines = lambda model, pairs: [None] * len(pairs)
+
+    test = world.judged()
+
+    assert (test.examples, test.mean) == (90, 1)

@@ -150,6 +150,9 @@ def spend(
 ) -> str | None:
     """Add one to each of some numbers of an item, unless one of them is at its ceiling.
 
+    Where an answer is lost, botocore asks again: one is added twice, or the last one that had room
+    is refused. So no ceiling is passed, and fewer may come through than it says.
+
     Returns:
         The name of one that is, the first one where the store does not say; None where all had
         room.

@@ -104,6 +104,10 @@ class Table:
         attribute ``having`` is not there, or that ``rising``, one of the changes, is not above what
         is there, or ``falling`` not below it. An attribute of ``only_if`` that is to be None must
         not be there. ``adding`` has what is added to numbers, which are 0 where they are not there.
+
+        Where an answer is lost, botocore asks again: None may then be said of what this call has
+        written itself, where ``only_if``, ``rising`` or ``falling`` holds no more after it, and
+        ``adding`` is added twice. Who must know reads the item.
         """
         expected = {name: value for name, value in (only_if or {}).items() if value is not None}
         absent = [name for name in only_if or {} if name not in expected]
@@ -177,6 +181,9 @@ class Table:
         """Add to a number that never falls behind ``floor``; return it after that, or None.
 
         None means that it lies beyond ``ceiling`` already. An item that is not there is made.
+
+        Where an answer is lost, botocore asks again, and it is added twice: what is paced so waits
+        for longer.
         """
         both = {":floor": floor, ":by": by, ":expiry": expires_at}
         for start, condition, values in (
@@ -225,7 +232,11 @@ class Table:
         return spend(self._client, self.name, pk, sk, ceilings, expires_at=expires_at)
 
     def count(self, pk: str, sk: str, name: str, by: int, *, only_existing: bool = False) -> None:
-        """Add to a number that is 0 at first; an item that is not there is made, or left alone."""
+        """Add to a number that is 0 at first; an item that is not there is made, or left alone.
+
+        Where an answer is lost, botocore asks again, and it is added twice: for numbers that may
+        be somewhat off. What must add up is written by ``write_together``.
+        """
         condition = {"ConditionExpression": "attribute_exists(pk)"} if only_existing else {}
         with suppress(self._client.exceptions.ConditionalCheckFailedException):
             self._client.update_item(
@@ -242,7 +253,11 @@ class Table:
         self._client.delete_item(TableName=self.name, Key=key_to_wire(pk, sk))
 
     def take(self, pk: str, sk: str) -> Item | None:
-        """Delete an item and return it; of several that do so, one gets it and the others None."""
+        """Delete an item and return it; of several that do so, one gets it and the others None.
+
+        Where an answer is lost, botocore asks again, and nobody gets it: what it stands for must
+        come about without it, too.
+        """
         answer = self._client.delete_item(
             TableName=self.name, Key=key_to_wire(pk, sk), ReturnValues="ALL_OLD"
         )

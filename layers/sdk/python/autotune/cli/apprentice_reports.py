@@ -35,6 +35,7 @@ _DAYS: Columns[ApprenticeDay] = {
     "REMOTE": lambda one: one.counts.remote,
     "REFUSED": lambda one: one.counts.refused,
     "FAILED": lambda one: one.counts.failed,
+    "SILENT": lambda one: one.counts.silent,
     "PAIRS": lambda one: sum(version.pairs for version in one.versions),
     "AGREEMENT": lambda one: "; ".join(
         f"{version.version}: {version.mean:.1%}" for version in one.versions
@@ -66,6 +67,7 @@ _REPORTS: Columns[ApprenticeReport] = {
     "REMOTE": lambda one: one.totals.remote,
     "REFUSED": lambda one: one.totals.refused,
     "FAILED": lambda one: one.totals.failed,
+    "SILENT": lambda one: one.totals.silent,
     "COST USD": lambda one: dollars(
         one.totals.cost_answers_nano_usd
         + one.totals.cost_checks_nano_usd

@@ -18,6 +18,7 @@ ApprenticeSamplingReason = Literal[
 ApprenticeAlertKind = Literal[
     "emergency",
     "alarm",
+    "silent",
     "unhosted",
     "coverage",
     "halted",
@@ -188,6 +189,8 @@ class ApprenticeCounts(ResponseModel):
 
     Attributes:
         escalated: the small model would have answered but was unsure, and the paid one did.
+        asked: a version was asked; one in shadow beside it does not count.
+        silent: those of them in which it gave no answer: a time-out, or nobody there.
         gate_sure: inputs of which the version that was asked was as sure as its gate asks for.
         gate_unsure: those of which it was not, whoever answered.
         unmonitored: the budget kept the paid model from being asked, and a version that has
@@ -213,6 +216,8 @@ class ApprenticeCounts(ResponseModel):
     failed: int = 0
     pending: int = 0
     escalated: int = 0
+    asked: int = 0
+    silent: int = 0
     gate_sure: int = 0
     gate_unsure: int = 0
     unmonitored: int = 0
@@ -312,7 +317,7 @@ class ApprenticeTrainingWait(ResponseModel):
 
     Attributes:
         reason: ``budget`` where ``training_monthly`` has no room for its job, ``versions`` where
-            the task has as many versions as it may.
+            the task has as many versions as it may, ``trainings`` where it had as many of these.
         message: the same for people.
         until: when the month is over that has no room; None where another configuration is needed.
     """

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from autotune_platform.apprentice.coverage import Coverage
 from autotune_platform.apprentice.evidence import Evidence, Rules
@@ -117,12 +117,26 @@ class VersionDay:
     missed: Mapping[int, int] = field(default_factory=dict)
 
 
+class Asked(NamedTuple):
+    """Runs in which a version was asked, and those of them in which it gave no answer."""
+
+    asked: int = 0
+    silent: int = 0
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether more than half had none."""
+        return 2 * self.silent > self.asked
+
+
 @dataclass(frozen=True)
 class DayCounts:
     """Counts of the runs that were created on a UTC day; money in nano-USD.
 
     Attributes:
         begun: all of them.
+        asked: those in which a version was asked that callers might have an answer of, or would.
+        silent: those of them in which it gave none.
         gate_sure: inputs of which the version that was asked was as sure as its gate asks for.
         gate_unsure: those of which it was not.
         examples: answers of the paid model that are examples of their definition.
@@ -135,6 +149,7 @@ class DayCounts:
         hosting_seconds: how long those were there.
         hosting_unpriced_seconds: how long of it their price was not known.
         versions: by number.
+        hours: ``asked`` and ``silent`` by the hour in which runs were created, 0 to 23.
     """
 
     day: str
@@ -144,6 +159,8 @@ class DayCounts:
     refused: int = 0
     failed: int = 0
     escalated: int = 0
+    asked: int = 0
+    silent: int = 0
     gate_sure: int = 0
     gate_unsure: int = 0
     unmonitored: int = 0
@@ -160,6 +177,7 @@ class DayCounts:
     hosting_seconds: int = 0
     hosting_unpriced_seconds: int = 0
     versions: Mapping[int, VersionDay] = field(default_factory=dict)
+    hours: Mapping[int, Asked] = field(default_factory=dict)
 
     @property
     def pending(self) -> int:
@@ -182,7 +200,12 @@ class DayCounts:
             for name, pairs in item.items()
             if name.startswith("pairs#")
         }
-        return cls(**{**numbers, "day": day, "versions": versions})
+        hours = {
+            hour: Asked(asked, item.get(f"silent#{hour}", 0))
+            for hour in range(24)
+            if (asked := item.get(f"asked#{hour}"))
+        }
+        return cls(**{**numbers, "day": day, "versions": versions, "hours": hours})
 
 
 def _missed(item: Mapping[str, Any], version: str) -> dict[int, int]:

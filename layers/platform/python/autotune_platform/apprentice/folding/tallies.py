@@ -29,6 +29,10 @@ def of_run(run: Run, counted: Counted) -> Counter[str]:
     tally: Counter[str] = Counter()
     if not counted:
         tally[BEGUN] += 1
+    if run.local is not None and counted.get("local") is None:
+        asked = {"asked": 1, "silent": int(run.local is Local.UNAVAILABLE)}
+        tally.update(asked)
+        tally.update({in_hour(name, run.created_at.hour): one for name, one in asked.items()})
     if not run.has_ended:
         return tally
     if counted.get("state", "pending") == "pending":
@@ -53,6 +57,11 @@ def of_run(run: Run, counted: Counted) -> Counter[str]:
     tally[f"cost_{_cost_of(run)}"] += run.cost_nano_usd - counted.get("cost_nano_usd", 0)
     tally["cost_additional"] += additional_cost(run, counted) - counted.get("additional_cost", 0)
     return tally
+
+
+def in_hour(name: str, hour: int) -> str:
+    """Return the name of a count of those runs of a day that were created in one of its hours."""
+    return f"{name}#{hour}"
 
 
 def sightings(run: Run, counted: Counted) -> list[tuple[int, float | None]]:

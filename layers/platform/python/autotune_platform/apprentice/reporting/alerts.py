@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from autotune.protocol import apprentice_reports as wire
-from autotune_platform.apprentice.folding.models import DayCounts
+from autotune_platform.apprentice.folding.models import Asked, DayCounts
 from autotune_platform.apprentice.hosting.models import Hosting
 from autotune_platform.apprentice.phases import Stage
 from autotune_platform.apprentice.reporting.known import KnownTask, VersionFigures
@@ -12,6 +12,8 @@ from autotune_platform.budgets.task_money import TaskSpend
 
 WARN_FROM = 0.8
 """Which share of a budget is worth a word."""
+ASKED_FROM = 20
+"""Of fewer runs it says little that a version had no answer."""
 
 
 def alerts(
@@ -19,6 +21,7 @@ def alerts(
     spend: TaskSpend,
     today: DayCounts,
     *,
+    lately: Asked,
     training: PeriodUse | None,
     unpriced_seconds: int,
     hostings: Iterable[Hosting] = (),
@@ -26,12 +29,14 @@ def alerts(
     """Return alerts, the gravest first.
 
     Args:
+        lately: how often versions were asked within an hour or two.
         training: what the month's trainings have used; None where none is ever paid for.
         unpriced_seconds: how long instances hosted it whose price is not known.
         hostings: what SageMaker has, or had, of its versions.
     """
     return [
         *_of_versions(task),
+        *_of_silence(today, lately),
         *_of_hosts(task, hostings),
         *_of_coverage(task),
         *_of_halt(spend),
@@ -53,6 +58,18 @@ def _of_versions(task: KnownTask) -> Iterator[wire.ApprenticeAlert]:
         elif _was_demoted(one):
             said = f"agreement fell below {one.rules.coaching} at pair {evidence.alarmed_at}"
             yield _alert("alarm", number, f"version {number} has to graduate again: {said}")
+
+
+def _of_silence(today: DayCounts, lately: Asked) -> Iterator[wire.ApprenticeAlert]:
+    """Yield that whoever is asked has no answer: all is paid for again, and seems to be in order.
+
+    Where hours have too few runs to tell, the day's count.
+    """
+    few = lately.asked < ASKED_FROM
+    seen, when = (Asked(today.asked, today.silent), "today's") if few else (lately, "the last")
+    if seen.asked >= ASKED_FROM and seen.is_silent:
+        said = f"in {seen.silent} of {when} {seen.asked} runs that asked a version it had no answer"
+        yield _alert("silent", None, f"{said}, and the paid model answered")
 
 
 def _of_hosts(task: KnownTask, hostings: Iterable[Hosting]) -> Iterator[wire.ApprenticeAlert]:

@@ -2,17 +2,17 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from autotune.protocol import apprentice_reports as wire
-from autotune_platform.apprentice.folding.models import DayCounts, VersionDay
+from autotune_platform.apprentice.folding.models import Asked, DayCounts, VersionDay
 from autotune_platform.apprentice.folding.tallies import AGREEMENT_UNITS
 from autotune_platform.apprentice.hosting.repository import HostingDay
 from autotune_platform.apprentice.sampling import wilson_bound
 from autotune_platform.apprentice.savings import Costs, savings
 
-_NO_COUNTS = ("day", "versions")
+_NO_COUNTS = ("day", "versions", "hours")
 
 
 def day_on_wire(counts: DayCounts, *, alpha: float) -> wire.ApprenticeDay:
@@ -38,6 +38,8 @@ def counts_on_wire(counts: DayCounts) -> wire.ApprenticeCounts:
         failed=counts.failed,
         pending=counts.pending,
         escalated=counts.escalated,
+        asked=counts.asked,
+        silent=counts.silent,
         gate_sure=counts.gate_sure,
         gate_unsure=counts.gate_unsure,
         unmonitored=counts.unmonitored,
@@ -67,6 +69,16 @@ def with_hosting(days: Sequence[DayCounts], costs: Mapping[str, HostingDay]) -> 
             cost_hosting=cost.nano_usd,
         )
     return [known[day] for day in sorted(known)]
+
+
+def lately(days: Iterable[DayCounts], now: datetime) -> Asked:
+    """Return how often versions were asked in this hour and the one before, and gave no answer."""
+    by_day = {one.day: one.hours for one in days}
+    found = Asked()
+    for at in (now.astimezone(UTC), now.astimezone(UTC) - timedelta(hours=1)):
+        more = by_day.get(at.date().isoformat(), {}).get(at.hour, Asked())
+        found = Asked(found.asked + more.asked, found.silent + more.silent)
+    return found
 
 
 def total(days: Iterable[DayCounts]) -> DayCounts:

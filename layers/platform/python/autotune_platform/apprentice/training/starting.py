@@ -99,10 +99,13 @@ class TrainingStarting:
             self.trainings.look_again(grown, self.clock.now() + LOOKED_AGAIN)
             return False
         due, emergency = self._due(grown, found, last)
-        if last.number >= MAX_APPRENTICE_TRAININGS or not due.is_due:
+        if not due.is_due:
             self.trainings.looked(grown)
             return False
         obstacle = self.obstacles.of(task, found.document)
+        if last.number >= MAX_APPRENTICE_TRAININGS:
+            said = f"task {task.name} had {last.number} trainings; make another task"
+            obstacle = Obstacle("trainings", said)
         if obstacle is not None:
             self._hold_back(grown, task, last, obstacle)
             return False

@@ -153,10 +153,12 @@ class ValidateStep:
                 # No answer is one that nobody can read: who has it asked pays the other model.
                 score = 0.0 if text is None else next(scores)
                 before = None if one.before is None else next(scores)
+                if score is None:
+                    continue  # nothing can be compared with this truth, and no run is a pair of it
                 yield HeldOutAnswer(
                     group=one.row.group,
                     propensity=one.row.propensity or 1.0,
-                    score=score or 0.0,
+                    score=score,
                     before=before,
                     is_valid=text is not None
                     and read_output(text, document["outputSchema"]) is not None,
