@@ -82,7 +82,8 @@ def test_a_queue_without_money_is_looked_at_more_and_more_seldom(
     ledger: Ledger, starts: list[str]
 ) -> None:
     connection = ledger.connect()
-    limits = {"dayUsd": "0.0001"}
+    # The month's, too: a day may end within the hour that follows.
+    limits = {"dayUsd": "0.0001", "monthUsd": "0.0001"}
     assert ledger.platform.call("PUT", "/api/v1/llm-budget", limits).status == 200
     spent = ledger.enqueue(connection, "q")
     ledger.run()
