@@ -14,7 +14,7 @@ from tests.support.lambdas import forget_processes
 from tests.support.platform import Platform
 
 MOST_PARTS = 42
-"""Three of them make calls of DynamoDB. It was 69 when each part made its own: 18 of them tables."""
+"""Three make calls of DynamoDB. It was 69 when each part made its own: 18 of them tables."""
 
 
 def parts() -> list[Any]:
