@@ -1,9 +1,11 @@
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from autotune_platform.apprentice.runs import running
 from autotune_platform.apprentice.sampling import Draw, is_drawn
+from tests.support.apprentice import configuration
 from tests.support.apprentice_runs import Runs
 from tests.support.apprentice_runs import runs as make_runs
 from tests.support.ledger import Ledger
@@ -34,3 +36,8 @@ def runs(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> Iterator[Runs]:
     with make_runs(ledger) as made:
         made.put()
         yield made
+
+
+@pytest.fixture
+def document(ledger: Ledger) -> dict[str, Any]:
+    return configuration(ledger.connect())
