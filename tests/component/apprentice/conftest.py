@@ -1,15 +1,23 @@
 from collections.abc import Iterator
 from typing import Any
 
+import httpcore
 import pytest
 
+from autotune_platform.apprentice.local.clients import BackendClients
+from autotune_platform.apprentice.local.exchanging import ModelServers
+from autotune_platform.apprentice.local.sagemaker import EndpointInvocations
 from autotune_platform.apprentice.runs import running
 from autotune_platform.apprentice.sampling import Draw, is_drawn
+from autotune_platform.outbound.connections import connection_pool
+from autotune_platform.runtime.sagemaker import SageMakerRuntime
 from tests.support.apprentice import configuration
 from tests.support.apprentice_runs import Runs
 from tests.support.apprentice_runs import runs as make_runs
 from tests.support.ledger import Ledger
 from tests.support.ledger import ledger as make_ledger
+from tests.support.local_clients import no_students
+from tests.support.model_servers import NoNotes
 from tests.support.platform import Platform
 
 LOWEST_RATE = 0.001
@@ -40,4 +48,27 @@ def runs(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> Iterator[Runs]:
 
 @pytest.fixture
 def document(ledger: Ledger) -> dict[str, Any]:
+    """A configuration as it is put."""
     return configuration(ledger.connect())
+
+
+@pytest.fixture
+def connections() -> Iterator[httpcore.ConnectionPool]:
+    with connection_pool(admit_private=True) as pool:
+        yield pool
+
+
+@pytest.fixture
+def servers(connections: httpcore.ConnectionPool) -> ModelServers:
+    return ModelServers(connections)
+
+
+@pytest.fixture
+def clients(servers: ModelServers) -> BackendClients:
+    """What asks small models, of any backend but students."""
+    return BackendClients(
+        servers=servers,
+        endpoints=lambda: EndpointInvocations(SageMakerRuntime(servers.send)),
+        students=no_students,
+        notes=NoNotes(),
+    )
