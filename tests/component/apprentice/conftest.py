@@ -12,6 +12,7 @@ from autotune_platform.apprentice.sampling import Draw, is_drawn
 from autotune_platform.outbound.connections import connection_pool
 from autotune_platform.runtime.sagemaker import SageMakerRuntime
 from tests.support.apprentice import configuration
+from tests.support.apprentice_folding import Apprentice
 from tests.support.apprentice_runs import Runs
 from tests.support.apprentice_runs import runs as make_runs
 from tests.support.ledger import Ledger
@@ -72,3 +73,11 @@ def clients(servers: ModelServers) -> BackendClients:
         students=no_students,
         notes=NoNotes(),
     )
+
+
+@pytest.fixture
+def apprentice(platform: Platform, ledger: Ledger) -> Apprentice:
+    """A task with a version."""
+    made = Apprentice(platform, ledger.connect())
+    made.add_version(1)
+    return made
