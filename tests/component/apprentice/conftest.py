@@ -19,6 +19,7 @@ from tests.support.ledger import Ledger
 from tests.support.ledger import ledger as make_ledger
 from tests.support.local_clients import no_students
 from tests.support.model_servers import NoNotes
+from tests.support.phased_runs import Phased, Small
 from tests.support.platform import Platform
 
 LOWEST_RATE = 0.001
@@ -81,3 +82,19 @@ def apprentice(platform: Platform, ledger: Ledger) -> Apprentice:
     made = Apprentice(platform, ledger.connect())
     made.add_version(1)
     return made
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> Small:
+    """What each version says, whatever serves it."""
+    made = Small()
+    monkeypatch.setattr(
+        BackendClients, "client_for", lambda self, document, served: made.client_for(None, served)
+    )
+    return made
+
+
+@pytest.fixture
+def phased(runs: Runs, small: Small) -> Phased:
+    """A task that a test brings to a later phase."""
+    return Phased(runs, small)
