@@ -11,7 +11,7 @@ from autotune_platform.apprentice.hosting.repository import HostingRepository
 from autotune_platform.apprentice.hosting.sweeping import HostingSweeping
 from autotune_platform.apprentice.instance_prices import InstancePrices
 from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import HostingSweepEnvironment
+from autotune_platform.runtime.environment.apprentice_training import HostingSweepEnvironment
 from autotune_platform.runtime.sagemaker_control import BotoControl
 from autotune_platform.storage.table import Table
 
