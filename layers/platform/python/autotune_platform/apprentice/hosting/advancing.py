@@ -218,6 +218,9 @@ class HostingAdvancing:
         if found.status is None or found.status == _FAILED:
             self._lose(hosting, found)
             return
+        if hosting.kind == "base" and not found.copies:
+            self._miss(hosting, now)
+            return
         after, wanted = _listened(hosting), hosting.wanted_at
         silent_since = after.silent_since
         if silent_since and wanted and wanted - silent_since >= STUCK_AFTER:
@@ -233,6 +236,12 @@ class HostingAdvancing:
             if one.base == base.name and one.state in {"ready", "gone"} and one.due_at > now:
                 self.repository.change(one, one.model_copy(update={"due_at": now}))
 
+    def _miss(self, hosting: Hosting, now: datetime) -> None:
+        """Have a base whose copy is gone get another one, or sleep where nobody asks it now."""
+        logger.warning("a base has no copy", hosting=hosting.name)
+        copies = int(is_wanted_now(hosting, now))
+        self._begin_resizing(hosting, now, copies=copies, is_missing=True)
+
     def _lose(self, hosting: Hosting, found: Found) -> None:
         """Give up what SageMaker has no more, or that failed after it had answered."""
         error: HostingError = "lost" if found.status is None else "failed"
@@ -241,25 +250,31 @@ class HostingAdvancing:
         )
         self._give_up(hosting, error)
 
-    def _begin_resizing(self, hosting: Hosting, now: datetime, *, copies: int) -> None:
+    def _begin_resizing(
+        self, hosting: Hosting, now: datetime, *, copies: int, is_missing: bool = False
+    ) -> None:
         """Store how many copies there are to be, and ask for them if nobody wrote meanwhile."""
-        if self._enter(hosting, "resizing", copies=copies):
+        if self._enter(hosting, "resizing", copies=copies, is_missing=is_missing):
             stored = self.repository.find(hosting.task_id, hosting.name)
             if stored is not None and stored.state == "resizing":
                 self._resize(stored, now)
 
     def _resize(self, hosting: Hosting, now: datetime) -> None:
         found = self.hosts.component(hosting)
-        if hosting.is_stuck(now) and found == Found(status=_IN_SERVICE, reason=found.reason):
+        is_as_asked = found.copies == found.wanted == hosting.copies
+        if found.status == _IN_SERVICE and found.is_ours and is_as_asked:
+            self._enter(hosting, "ready" if hosting.copies else "asleep")
+        elif hosting.is_stuck(now) and _is_empty(found):
             # SageMaker has no instance for it: whoever asks next has it tried again.
             logger.error(STUCK_MESSAGE, hosting=hosting.name, state=hosting.state)
-            self._enter(hosting, "asleep", copies=0)
+            if found.wanted:  # else one that comes later would be there, and paid for, unseen
+                self._begin_resizing(hosting, now, copies=0, is_missing=True)
+            else:
+                self._enter(hosting, "asleep", copies=0)
         elif hosting.is_stuck(now):
             self._give_up(hosting, "stuck")
         elif found.status is None or found.status == _FAILED:
             self._lose(hosting, found)
-        elif found.status == _IN_SERVICE and found.copies == hosting.copies:
-            self._enter(hosting, "ready" if hosting.copies else "asleep")
         else:
             if found.status == _IN_SERVICE:
                 self.hosts.set_copies(hosting, hosting.copies)
@@ -294,6 +309,7 @@ class HostingAdvancing:
         *,
         copies: int | None = None,
         error: HostingError | None = None,
+        is_missing: bool = False,
     ) -> bool:
         now = self.clock.now()
         after = hosting.model_copy(
@@ -306,13 +322,15 @@ class HostingAdvancing:
             }
         )
         logger.info("hosting", hosting=hosting.name, state=state, error=after.error)
-        return self._store(hosting, after, now)
+        return self._store(hosting, after, now, is_missing=is_missing)
 
     def _stay(self, hosting: Hosting, now: datetime) -> None:
         self._store(hosting, hosting, now)
 
-    def _store(self, before: Hosting, after: Hosting, now: datetime) -> bool:
-        counted_until, seconds = accounted(before, after, now)
+    def _store(
+        self, before: Hosting, after: Hosting, now: datetime, *, is_missing: bool = False
+    ) -> bool:
+        counted_until, seconds = accounted(before, after, now, is_missing=is_missing)
         changes = {"due_at": _next_look(after, now), "counted_until": counted_until}
         after = after.model_copy(update=changes)
         costs = list(self._costs(before, seconds))
@@ -333,6 +351,10 @@ class HostingAdvancing:
         for day, count in seconds.items():
             cost = None if price is None else price_of(count, price)
             yield HostingCost(task.organization_id, hosting.task_id, day, count, cost)
+
+
+def _is_empty(found: Found) -> bool:
+    return found.status == _IN_SERVICE and found.is_ours and not found.copies
 
 
 def _next_look(hosting: Hosting, now: datetime) -> datetime:
