@@ -19,10 +19,10 @@ from autotune_platform.apprentice.hosting.models import (
     HostingError,
     State,
 )
+from autotune_platform.apprentice.hosting.needing import Needs, TaskNeeds
 from autotune_platform.apprentice.hosting.repository import HostingCost, HostingRepository
 from autotune_platform.apprentice.hosting.returning import is_wanted_now, made_again, may_return
 from autotune_platform.apprentice.instance_prices import InstancePrices, price_of
-from autotune_platform.apprentice.versions.repository import VersionRepository
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.sagemaker_control import HostLimitError
@@ -48,7 +48,7 @@ class HostingAdvancing:
     """Takes hostings from state to state."""
 
     repository: HostingRepository
-    versions: VersionRepository
+    needs: TaskNeeds
     tasks: TaskRepository
     hosts: Hosts
     prices: InstancePrices
@@ -64,9 +64,11 @@ class HostingAdvancing:
         if hosting.state == "gone":
             self._look_at_gone(hosting, now)
             return
-        if hosting.state != "deleting" and not self._is_needed(hosting, now):
-            self._enter(hosting, "deleting")
-            return
+        if hosting.state != "deleting":
+            hosting, is_needed = self._needed(hosting, now)
+            if not is_needed:
+                self._enter(hosting, "deleting", error="unasked" if hosting.unasked_since else None)
+                return
         try:
             self._advance(hosting, now)
         except HostLimitError as error:
@@ -77,8 +79,9 @@ class HostingAdvancing:
                 self._stay(hosting, now)
 
     def _look_at_gone(self, hosting: Hosting, now: datetime) -> None:
-        """Keep what its version needs, and make it again once somebody asks; forget all else."""
-        if not self._may_return(hosting):
+        """Keep what its version may need, and make it again once that is asked; forget all else."""
+        needs = self.needs.of(hosting.task_id)
+        if needs is None or not self._may_return(hosting, needs):
             if hosting.unwanted_at is not None or now >= hosting.since + KEPT_FOR:
                 self._forget(hosting)
             return
@@ -88,13 +91,13 @@ class HostingAdvancing:
             self._stay(hosting, now)
             return
         base = self.repository.find(hosting.task_id, hosting.base)
-        if base is not None and may_return(hosting, base, now):
+        if base is not None and needs.asks(hosting.name) and may_return(hosting, base, now):
             self._make_again(hosting, now)
         else:
             self._stay(hosting, now)
 
-    def _may_return(self, hosting: Hosting) -> bool:
-        """Return whether what was given up is of a version that is asked; see ``returning``.
+    def _may_return(self, hosting: Hosting, needs: Needs) -> bool:
+        """Return whether what was given up is of a version that may be asked; see ``returning``.
 
         A base that went with its adapters was not given up, and returns with them.
         """
@@ -102,10 +105,8 @@ class HostingAdvancing:
             return False
         if hosting.base is None:
             others = self.repository.of_task(hosting.task_id)
-            return any(one.base == hosting.name and self._may_return(one) for one in others)
-        known = self.versions.all_of(hosting.task_id)
-        is_asked = any(one.model == hosting.name and one.is_hosted for one in known)
-        return is_asked and hosting.error is not None
+            return any(one.base == hosting.name and self._may_return(one, needs) for one in others)
+        return hosting.error is not None and needs.may_ask(hosting.name)
 
     def _make_again(self, hosting: Hosting, now: datetime) -> None:
         logger.warning("a hosting is made again", hosting=hosting.name, error=hosting.error)
@@ -133,23 +134,23 @@ class HostingAdvancing:
         else:
             self._stay(hosting, now)
 
-    def _is_needed(self, hosting: Hosting, now: datetime) -> bool:
-        """Return whether a hosting is still to be there: a retired version's is for a day."""
+    def _needed(self, hosting: Hosting, now: datetime) -> tuple[Hosting, bool]:
+        """Return a hosting as it is seen now, and whether it is still to be there."""
         if hosting.unwanted_at is not None:
-            return False
-        if self.tasks.configuration(hosting.task_id, _FIRST_CONFIGURATION) is None:
-            return False
+            return hosting, False
         if hosting.kind == "base":
+            if self.tasks.configuration(hosting.task_id, _FIRST_CONFIGURATION) is None:
+                return hosting, False
             others = self.repository.of_task(hosting.task_id)
-            return any(one.base == hosting.name and one.state != "gone" for one in others)
+            has_any = any(one.base == hosting.name and one.state != "gone" for one in others)
+            return hosting, has_any
+        needs = self.needs.of(hosting.task_id)
+        if needs is None:
+            return hosting.model_copy(update={"unasked_since": None}), False
         if hosting.state == "creating":
-            return True
-        known = self.versions.all_of(hosting.task_id)
-        version = next((one for one in known if one.model == hosting.name), None)
-        if version is not None and version.is_hosted:
-            return True
-        unused_since = version.retired_at if version is not None else hosting.since
-        return now < (unused_since or hosting.since) + KEPT_FOR
+            return hosting, True
+        seen = needs.seen(hosting, now)
+        return seen, needs.need(seen, now)
 
     def _create(self, hosting: Hosting, now: datetime) -> None:
         if hosting.is_stuck(now):
