@@ -478,6 +478,43 @@ def test_one_that_cannot_be_read_holds_up_no_other(hosted):
     assert hosted.base_of(hosting).created
 
 
+def test_one_that_cannot_be_read_ends_the_looks_of_no_other_of_its_task(hosted):
+    first, second = hosted.ready("1-aa", number=1), hosted.ready("2-bb", number=2)
+    key = (f"{hosted.task_id}#hosting", f"host#{first.name}")
+    item = hosted.table.get(*key)
+    hosted.table.put({**item, "state": "unheard of", "due_at": "2020" + item["due_at"][4:]})
+
+    def failing(**passes):
+        with pytest.raises(ValidationError):
+            hosted.sweep(**passes)
+
+    # Its base sleeps, wakes and answers for the other.
+    failing(minutes=31)
+    failing()
+    assert hosted.base_of(second).state == "asleep"
+    for _ in range(3):
+        hosted.ask(second)
+        failing()
+    assert isinstance(hosted.ask(second), LocalAnswer)
+
+    # The other goes, and the base stays for what may be there.
+    hosted.retire(second, 2)
+    failing(hours=25)
+    for _ in range(3):
+        failing()
+    assert hosted.state(second) == "gone"
+    assert hosted.base_of(second).state != "gone"
+    assert first.name in hosted.there()
+
+    # Whoever deletes the task marks all of it, and what can be read goes on from there.
+    hosted.repository.end(hosted.task_id, hosted.clock.now())
+    assert hosted.table.get(*key)["unwanted_at"]
+    hosted.table.put(hosted.table.get(*key) | {"state": "ready"})
+    for _ in range(6):
+        hosted.sweep()
+    assert hosted.there() == set()
+
+
 def test_what_somebody_took_down_is_not_made_again(hosted):
     base = hosted.base_of(hosted.want("1-aa"))
     hosted.advancing.look(base)

@@ -104,8 +104,8 @@ class HostingAdvancing:
         if hosting.unwanted_at is not None:
             return False
         if hosting.base is None:
-            others = self.repository.of_task(hosting.task_id)
-            return any(one.base == hosting.name and self._may_return(one, needs) for one in others)
+            own = self.repository.adapters_of(hosting)
+            return own.unread > 0 or any(self._may_return(one, needs) for one in own.known)
         return hosting.error is not None and needs.may_ask(hosting.name)
 
     def _make_again(self, hosting: Hosting, now: datetime) -> None:
@@ -141,9 +141,8 @@ class HostingAdvancing:
         if hosting.kind == "base":
             if self.tasks.configuration(hosting.task_id, _FIRST_CONFIGURATION) is None:
                 return hosting, False
-            others = self.repository.of_task(hosting.task_id)
-            has_any = any(one.base == hosting.name and one.state != "gone" for one in others)
-            return hosting, has_any
+            own = self.repository.adapters_of(hosting)
+            return hosting, own.unread > 0 or any(one.state != "gone" for one in own.known)
         needs = self.needs.of(hosting.task_id)
         if needs is None:
             return hosting.model_copy(update={"unasked_since": None}), False
@@ -232,8 +231,8 @@ class HostingAdvancing:
 
     def _look_at_adapters(self, base: Hosting, now: datetime) -> None:
         """Have those that are to answer looked at, beginning with the next sweep."""
-        for one in self.repository.of_task(base.task_id):
-            if one.base == base.name and one.state in {"ready", "gone"} and one.due_at > now:
+        for one in self.repository.adapters_of(base).known:
+            if one.state in {"ready", "gone"} and one.due_at > now:
                 self.repository.change(one, one.model_copy(update={"due_at": now}))
 
     def _miss(self, hosting: Hosting, now: datetime) -> None:
@@ -283,8 +282,8 @@ class HostingAdvancing:
     def _delete(self, hosting: Hosting, now: datetime) -> None:
         if hosting.kind == "base":
             # SageMaker deletes no base that has adapters.
-            for one in self.repository.of_task(hosting.task_id):
-                if one.base == hosting.name and one.state not in {"deleting", "gone"}:
+            for one in self.repository.adapters_of(hosting).known:
+                if one.state not in {"deleting", "gone"}:
                     self._enter(one, "deleting", error=hosting.error)
         if self.hosts.take_down(hosting):
             self._enter(hosting, "gone")
