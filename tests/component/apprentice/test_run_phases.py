@@ -55,7 +55,22 @@ def test_in_phase_2_the_paid_model_answers_whatever_the_small_one_does(
     run = phased.ran()
 
     assert (run["output"], run["routing"]["local"]) == ({"intent": "open_door"}, local)
+    has_no_answer = local == "unavailable" or len(str(said)) > 100_000
+    assert (run["routing"]["localFault"] is not None) == has_no_answer
     assert [one["score"] for one in run["routing"]["pairs"]] == pairs
+
+
+def test_a_run_says_why_a_version_has_no_answer(phased: Phased) -> None:
+    phased.served()
+    phased.task.add_version(2)
+    forget_processes()
+    phased.small.says["small-1"] = Unavailable(Reason.ANOTHER_VERSION, "for a test")
+    phased.small.says["small-2"] = Unavailable(Reason.NOT_READY, "for a test")
+
+    routing = phased.ran()["routing"]
+
+    assert (routing["answers"], routing["local"]) == ("remote", "unavailable")
+    assert (routing["localFault"], routing["shadowFault"]) == ("another_version", "not_ready")
 
 
 def test_in_phase_2_a_paid_model_that_fails_makes_no_pair(phased: Phased) -> None:
