@@ -35,7 +35,7 @@ class Turning(MetaPathFinder):
 
             def load_turned(module: ModuleType) -> None:
                 load(module)
-                module.Clock.now = self._turned(module.Clock.now)  # type: ignore[attr-defined]
+                module.Clock.now = self._turned(module.Clock.now)
 
             spec.loader.exec_module = load_turned  # type: ignore[method-assign]
         return spec

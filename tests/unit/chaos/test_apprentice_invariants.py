@@ -213,7 +213,8 @@ def test_money_is_committed_before_it_is_billed_and_below_its_limit() -> None:
     assert not looked(billed=5, committed=10, spent=10).finding().violations
     assert looked(billed=6, committed=5, spent=5).finding().violations
     assert looked(billed=5, committed=11, spent=5).finding().violations
-    for kind in ("week", "month"):
+    longer: tuple[BudgetPeriod, ...] = ("week", "month")
+    for kind in longer:
         assert looked(billed=5, committed=5, spent=5, kinds=["day", kind]).finding().violations
     assert not looked(billed=5, committed=5, spent=5).settled_finding().violations
     assert looked(billed=5, committed=6, spent=5).settled_finding().violations
