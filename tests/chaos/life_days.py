@@ -78,7 +78,7 @@ def ended_after(kept: Kept, midnight: datetime) -> Counter[str]:
     return Counter(
         {
             "calls under way at midnight": sum(
-                moment(row, "completed_at") >= midnight for row in rows
+                moment(row, "updated_at") >= midnight for row in rows
             ),
             "runs under way at midnight": sum(moment(run, "ended_at") >= midnight for run in runs),
         }

@@ -21,7 +21,7 @@ def row(id_: str, periods: list[str], cost: int, *, ends: timedelta) -> dict[str
         "apprentice_task_id": "apt_1",
         "periods": periods,
         "cost_nano_usd": float(cost),
-        "completed_at": (MIDNIGHT + ends).isoformat(),
+        "updated_at": (MIDNIGHT + ends).isoformat(),
     }
 
 
