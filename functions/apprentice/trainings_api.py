@@ -13,7 +13,7 @@ from autotune.protocol.limits import MAX_APPRENTICE_TRAININGS
 from autotune_platform.apprentice.training.wire import training_on_wire
 from autotune_platform.http.api import Api
 from autotune_platform.http.parameters import NextToken, PageSize
-from autotune_platform.runtime.environment import TrainingApiEnvironment
+from autotune_platform.runtime.environment.apprentice_training import TrainingApiEnvironment
 from autotune_platform.wiring.apprentice_training import TrainingApiParts
 
 TrainingNumber = Annotated[int, Path(ge=1, le=MAX_APPRENTICE_TRAININGS)]

@@ -1,5 +1,6 @@
 """A sweep that is killed after any call, which is before the next one, leaves nothing half made."""
 
+import json
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import count
@@ -9,15 +10,18 @@ import pytest
 
 from autotune.protocol.ids import new_id
 from autotune_platform.apprentice.configuration.repository import TaskRepository
+from autotune_platform.apprentice.examples.items import counts_key
+from autotune_platform.apprentice.folding.repository import EvidenceRepository
 from autotune_platform.apprentice.hosting.advancing import HostingAdvancing
 from autotune_platform.apprentice.hosting.hosts import Hosts, HostSettings
 from autotune_platform.apprentice.hosting.models import Wanted, WantedBase
+from autotune_platform.apprentice.hosting.needing import TaskNeeds
 from autotune_platform.apprentice.hosting.repository import HostingDay, HostingRepository
 from autotune_platform.apprentice.hosting.service import Hostings
 from autotune_platform.apprentice.instance_prices import InstancePrices
-from autotune_platform.apprentice.versions.repository import VersionRepository
 from autotune_platform.runtime import clients
 from autotune_platform.storage.table import Table
+from tests.support.apprentice import document
 from tests.support.clock import StandingClock
 
 _MINUTES_OFF = 5
@@ -100,7 +104,10 @@ class Life:
         self.clock = StandingClock()
         self.table = Table("apprentice", clients.dynamodb())
         self.task_id = new_id("apt")
-        self._put("configuration#000001", version=1, definition_hash="h", document="{}")
+        self._put(
+            "configuration#000001", version=1, definition_hash="h", document=json.dumps(document())
+        )
+        self._put(counts_key("h"), examples=50)
         repository = HostingRepository(self.table)
         self.repository = repository
         self.hostings = Hostings(repository=repository, prefix="autotune", clock=self.clock)
@@ -109,10 +116,11 @@ class Life:
             setattr(repository, name, self.killer.around(getattr(repository, name)))
         for name in ("find", "do"):
             setattr(self.sagemaker, name, self.killer.around(getattr(self.sagemaker, name)))
+        tasks = TaskRepository(self.table)
         self.advancing = HostingAdvancing(
             repository=repository,
-            versions=VersionRepository(self.table),
-            tasks=TaskRepository(self.table),
+            needs=TaskNeeds(tasks=tasks, evidence=EvidenceRepository(self.table)),
+            tasks=tasks,
             hosts=Hosts(control=self.sagemaker, settings=settings),
             prices=InstancePrices(usd={"ml.g5.xlarge": "3.6"}),
             clock=self.clock,

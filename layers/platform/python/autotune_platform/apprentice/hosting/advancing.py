@@ -19,10 +19,10 @@ from autotune_platform.apprentice.hosting.models import (
     HostingError,
     State,
 )
+from autotune_platform.apprentice.hosting.needing import Needs, TaskNeeds
 from autotune_platform.apprentice.hosting.repository import HostingCost, HostingRepository
 from autotune_platform.apprentice.hosting.returning import is_wanted_now, made_again, may_return
 from autotune_platform.apprentice.instance_prices import InstancePrices, price_of
-from autotune_platform.apprentice.versions.repository import VersionRepository
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.sagemaker_control import HostLimitError
@@ -48,7 +48,7 @@ class HostingAdvancing:
     """Takes hostings from state to state."""
 
     repository: HostingRepository
-    versions: VersionRepository
+    needs: TaskNeeds
     tasks: TaskRepository
     hosts: Hosts
     prices: InstancePrices
@@ -64,9 +64,11 @@ class HostingAdvancing:
         if hosting.state == "gone":
             self._look_at_gone(hosting, now)
             return
-        if hosting.state != "deleting" and not self._is_needed(hosting, now):
-            self._enter(hosting, "deleting")
-            return
+        if hosting.state != "deleting":
+            hosting, is_needed = self._needed(hosting, now)
+            if not is_needed:
+                self._enter(hosting, "deleting", error="unasked" if hosting.unasked_since else None)
+                return
         try:
             self._advance(hosting, now)
         except HostLimitError as error:
@@ -77,8 +79,9 @@ class HostingAdvancing:
                 self._stay(hosting, now)
 
     def _look_at_gone(self, hosting: Hosting, now: datetime) -> None:
-        """Keep what its version needs, and make it again once somebody asks; forget all else."""
-        if not self._may_return(hosting):
+        """Keep what its version may need, and make it again once that is asked; forget all else."""
+        needs = self.needs.of(hosting.task_id)
+        if needs is None or not self._may_return(hosting, needs):
             if hosting.unwanted_at is not None or now >= hosting.since + KEPT_FOR:
                 self._forget(hosting)
             return
@@ -88,24 +91,22 @@ class HostingAdvancing:
             self._stay(hosting, now)
             return
         base = self.repository.find(hosting.task_id, hosting.base)
-        if base is not None and may_return(hosting, base, now):
+        if base is not None and needs.asks(hosting.name) and may_return(hosting, base, now):
             self._make_again(hosting, now)
         else:
             self._stay(hosting, now)
 
-    def _may_return(self, hosting: Hosting) -> bool:
-        """Return whether what was given up is of a version that is asked; see ``returning``.
+    def _may_return(self, hosting: Hosting, needs: Needs) -> bool:
+        """Return whether what was given up is of a version that may be asked; see ``returning``.
 
         A base that went with its adapters was not given up, and returns with them.
         """
         if hosting.unwanted_at is not None:
             return False
         if hosting.base is None:
-            others = self.repository.of_task(hosting.task_id)
-            return any(one.base == hosting.name and self._may_return(one) for one in others)
-        known = self.versions.all_of(hosting.task_id)
-        is_asked = any(one.model == hosting.name and one.is_hosted for one in known)
-        return is_asked and hosting.error is not None
+            own = self.repository.adapters_of(hosting)
+            return own.unread > 0 or any(self._may_return(one, needs) for one in own.known)
+        return hosting.error is not None and needs.may_ask(hosting.name)
 
     def _make_again(self, hosting: Hosting, now: datetime) -> None:
         logger.warning("a hosting is made again", hosting=hosting.name, error=hosting.error)
@@ -133,23 +134,22 @@ class HostingAdvancing:
         else:
             self._stay(hosting, now)
 
-    def _is_needed(self, hosting: Hosting, now: datetime) -> bool:
-        """Return whether a hosting is still to be there: a retired version's is for a day."""
+    def _needed(self, hosting: Hosting, now: datetime) -> tuple[Hosting, bool]:
+        """Return a hosting as it is seen now, and whether it is still to be there."""
         if hosting.unwanted_at is not None:
-            return False
-        if self.tasks.configuration(hosting.task_id, _FIRST_CONFIGURATION) is None:
-            return False
+            return hosting, False
         if hosting.kind == "base":
-            others = self.repository.of_task(hosting.task_id)
-            return any(one.base == hosting.name and one.state != "gone" for one in others)
+            if self.tasks.configuration(hosting.task_id, _FIRST_CONFIGURATION) is None:
+                return hosting, False
+            own = self.repository.adapters_of(hosting)
+            return hosting, own.unread > 0 or any(one.state != "gone" for one in own.known)
+        needs = self.needs.of(hosting.task_id)
+        if needs is None:
+            return hosting.model_copy(update={"unasked_since": None}), False
         if hosting.state == "creating":
-            return True
-        known = self.versions.all_of(hosting.task_id)
-        version = next((one for one in known if one.model == hosting.name), None)
-        if version is not None and version.is_hosted:
-            return True
-        unused_since = version.retired_at if version is not None else hosting.since
-        return now < (unused_since or hosting.since) + KEPT_FOR
+            return hosting, True
+        seen = needs.seen(hosting, now)
+        return seen, needs.need(seen, now)
 
     def _create(self, hosting: Hosting, now: datetime) -> None:
         if hosting.is_stuck(now):
@@ -217,6 +217,9 @@ class HostingAdvancing:
         if found.status is None or found.status == _FAILED:
             self._lose(hosting, found)
             return
+        if hosting.kind == "base" and not found.copies:
+            self._miss(hosting, now)
+            return
         after, wanted = _listened(hosting), hosting.wanted_at
         silent_since = after.silent_since
         if silent_since and wanted and wanted - silent_since >= STUCK_AFTER:
@@ -228,9 +231,15 @@ class HostingAdvancing:
 
     def _look_at_adapters(self, base: Hosting, now: datetime) -> None:
         """Have those that are to answer looked at, beginning with the next sweep."""
-        for one in self.repository.of_task(base.task_id):
-            if one.base == base.name and one.state in {"ready", "gone"} and one.due_at > now:
+        for one in self.repository.adapters_of(base).known:
+            if one.state in {"ready", "gone"} and one.due_at > now:
                 self.repository.change(one, one.model_copy(update={"due_at": now}))
+
+    def _miss(self, hosting: Hosting, now: datetime) -> None:
+        """Have a base whose copy is gone get another one, or sleep where nobody asks it now."""
+        logger.warning("a base has no copy", hosting=hosting.name)
+        copies = int(is_wanted_now(hosting, now))
+        self._begin_resizing(hosting, now, copies=copies, is_missing=True)
 
     def _lose(self, hosting: Hosting, found: Found) -> None:
         """Give up what SageMaker has no more, or that failed after it had answered."""
@@ -240,25 +249,31 @@ class HostingAdvancing:
         )
         self._give_up(hosting, error)
 
-    def _begin_resizing(self, hosting: Hosting, now: datetime, *, copies: int) -> None:
+    def _begin_resizing(
+        self, hosting: Hosting, now: datetime, *, copies: int, is_missing: bool = False
+    ) -> None:
         """Store how many copies there are to be, and ask for them if nobody wrote meanwhile."""
-        if self._enter(hosting, "resizing", copies=copies):
+        if self._enter(hosting, "resizing", copies=copies, is_missing=is_missing):
             stored = self.repository.find(hosting.task_id, hosting.name)
             if stored is not None and stored.state == "resizing":
                 self._resize(stored, now)
 
     def _resize(self, hosting: Hosting, now: datetime) -> None:
         found = self.hosts.component(hosting)
-        if hosting.is_stuck(now) and found == Found(status=_IN_SERVICE, reason=found.reason):
+        is_as_asked = found.copies == found.wanted == hosting.copies
+        if found.status == _IN_SERVICE and found.is_ours and is_as_asked:
+            self._enter(hosting, "ready" if hosting.copies else "asleep")
+        elif hosting.is_stuck(now) and _is_empty(found):
             # SageMaker has no instance for it: whoever asks next has it tried again.
             logger.error(STUCK_MESSAGE, hosting=hosting.name, state=hosting.state)
-            self._enter(hosting, "asleep", copies=0)
+            if found.wanted:  # else one that comes later would be there, and paid for, unseen
+                self._begin_resizing(hosting, now, copies=0, is_missing=True)
+            else:
+                self._enter(hosting, "asleep", copies=0)
         elif hosting.is_stuck(now):
             self._give_up(hosting, "stuck")
         elif found.status is None or found.status == _FAILED:
             self._lose(hosting, found)
-        elif found.status == _IN_SERVICE and found.copies == hosting.copies:
-            self._enter(hosting, "ready" if hosting.copies else "asleep")
         else:
             if found.status == _IN_SERVICE:
                 self.hosts.set_copies(hosting, hosting.copies)
@@ -267,8 +282,8 @@ class HostingAdvancing:
     def _delete(self, hosting: Hosting, now: datetime) -> None:
         if hosting.kind == "base":
             # SageMaker deletes no base that has adapters.
-            for one in self.repository.of_task(hosting.task_id):
-                if one.base == hosting.name and one.state not in {"deleting", "gone"}:
+            for one in self.repository.adapters_of(hosting).known:
+                if one.state not in {"deleting", "gone"}:
                     self._enter(one, "deleting", error=hosting.error)
         if self.hosts.take_down(hosting):
             self._enter(hosting, "gone")
@@ -293,6 +308,7 @@ class HostingAdvancing:
         *,
         copies: int | None = None,
         error: HostingError | None = None,
+        is_missing: bool = False,
     ) -> bool:
         now = self.clock.now()
         after = hosting.model_copy(
@@ -305,13 +321,15 @@ class HostingAdvancing:
             }
         )
         logger.info("hosting", hosting=hosting.name, state=state, error=after.error)
-        return self._store(hosting, after, now)
+        return self._store(hosting, after, now, is_missing=is_missing)
 
     def _stay(self, hosting: Hosting, now: datetime) -> None:
         self._store(hosting, hosting, now)
 
-    def _store(self, before: Hosting, after: Hosting, now: datetime) -> bool:
-        counted_until, seconds = accounted(before, after, now)
+    def _store(
+        self, before: Hosting, after: Hosting, now: datetime, *, is_missing: bool = False
+    ) -> bool:
+        counted_until, seconds = accounted(before, after, now, is_missing=is_missing)
         changes = {"due_at": _next_look(after, now), "counted_until": counted_until}
         after = after.model_copy(update=changes)
         costs = list(self._costs(before, seconds))
@@ -332,6 +350,10 @@ class HostingAdvancing:
         for day, count in seconds.items():
             cost = None if price is None else price_of(count, price)
             yield HostingCost(task.organization_id, hosting.task_id, day, count, cost)
+
+
+def _is_empty(found: Found) -> bool:
+    return found.status == _IN_SERVICE and found.is_ours and not found.copies
 
 
 def _next_look(hosting: Hosting, now: datetime) -> datetime:

@@ -11,15 +11,16 @@ from autotune_platform.runtime.frozen_model import FrozenModel
 
 Kind = Literal["base", "adapter"]
 State = Literal["creating", "ready", "asleep", "resizing", "deleting", "gone"]
-HostingError = Literal["failed", "stuck", "limit", "name_taken", "refused", "lost"]
+HostingError = Literal["failed", "stuck", "limit", "name_taken", "refused", "lost", "unasked"]
 """Why it was given up: its host does not start, or SageMaker has no capacity; SageMaker did not
 get on with it for half an hour, or it answered nobody for as long; the account may have no more;
 something that is not ours has its name; SageMaker does not take the request, or somebody took down
-what was being made; or it was there, and is not any more."""
+what was being made; it was there, and is not any more; or its version was asked by nobody."""
 
 STUCK_AFTER = timedelta(minutes=30)
 KEPT_FOR = timedelta(hours=24)
-"""So long the hosting of a retired version stays, and that of a model that no version is."""
+"""So long the hosting of a version stays that is retired, or that nobody asks any more, and that of
+a model that no version is."""
 MOST_NAME_CHARACTERS = 63
 
 
@@ -76,6 +77,8 @@ class Hosting(FrozenModel):
         wanted_at: the last minute in which somebody was not answered.
         silent_since: the first minute in which it did not answer, of those since it last did; None
             where it does, and where it is not ``ready``.
+        unasked_since: when a version that is not retired was first seen to be asked by nobody;
+            None where it is asked, and of a base.
         unwanted_at: when its task was deleted; it is taken down whatever else is known.
         counted_until: up to when its instance is in the account; None where it has none.
         made_again: how often it began anew after it was given up, in a row.
@@ -100,6 +103,7 @@ class Hosting(FrozenModel):
     called_at: datetime | None = None
     wanted_at: datetime | None = None
     silent_since: datetime | None = None
+    unasked_since: datetime | None = None
     unwanted_at: datetime | None = None
     counted_until: datetime | None = None
     made_again: int = 0
