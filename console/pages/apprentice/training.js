@@ -16,6 +16,7 @@ import { TRAINED, whatCame } from "./training-words.js";
 const LIVE_SECONDS = 3;
 const SECOND_MS = 1_000;
 const CAUSES = { request: "somebody asked for it", examples: "there were examples enough", emergency: "a version raised an emergency" };
+const LACKS = { capacity: "SageMaker has none", quota: "the account may have no more" };
 const untilItEnds = ({ training }) => (training.state === "running" ? LIVE_SECONDS : undefined);
 
 export function Training({ name, id }) {
@@ -51,7 +52,7 @@ function Cancel({ name, training: { number, job }, onClose, onDone }) {
 }
 
 function Outcome({ name, training }) {
-  const { state, version, cause, examples, configurationVersion, backend, job, createdAt, createdBy, endedAt } = training;
+  const { state, version, cause, examples, configurationVersion, backend, job, createdAt, createdBy, endedAt, modelKeptUntil } = training;
   return html`
     <${Facts} facts=${[
       ["State", html`<${Badge} tone=${TRAINED[state]}>${state}<//>`],
@@ -60,6 +61,8 @@ function Outcome({ name, training }) {
       ["Why it began", `${CAUSES[cause] ?? words(cause)}; there were ${count(examples)} examples`],
       ["Backend", backend],
       ["Job", job && html`<code>${job.name}</code> on ${job.instanceType}`],
+      ["Host", hostOf(training)],
+      ["Model kept until", modelKeptUntil && html`<${Time} at=${modelKeptUntil} />`],
       ["Cost", costOf(training)],
       ["Configuration", html`<a href=${link(["apprentice", name, "configuration"], { shown: configurationVersion })}>version ${count(configurationVersion)}</a>`],
       ["Began", html`<${Time} at=${createdAt} />`],
@@ -67,6 +70,15 @@ function Outcome({ name, training }) {
       ["Ended", endedAt && html`<${Time} at=${endedAt} />`],
     ].map(([title, value]) => [title, value || null])} />
   `;
+}
+
+// What is to host its model, and what that lacks.
+function hostOf({ hosting, state }) {
+  if (!hosting) return null;
+  if (hosting.lacks.length === 0) return hosting.instanceType;
+  const lacks = hosting.lacks.map(({ instanceType, lack }) => `${instanceType}: ${LACKS[lack] ?? words(lack)}`).join("; ");
+  if (state !== "running" || !hosting.triedAgainAt) return lacks;
+  return html`${lacks}; tried again <${Time} at=${hosting.triedAgainAt} relative />`;
 }
 
 // What jobs cost; what trains without one is not paid for by itself.

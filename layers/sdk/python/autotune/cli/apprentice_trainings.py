@@ -138,6 +138,22 @@ def cancel_training(
     show(invocation, invocation.client.apprentice.trainings.cancel(task, number))
 
 
+def _hosting(training: ApprenticeTraining) -> dict[str, object]:
+    """Return what is to host the model, and what that lacks."""
+    found = training.hosting
+    if found is None:
+        return {}
+    shown: dict[str, object] = {"hostInstance": found.instance_type}
+    if found.lacks:
+        shown["without"] = ", ".join(f"{one.instance_type}: {one.lack}" for one in found.lacks)
+    if training.state == "running" and found.since and found.tried_again_at:
+        shown["waitsSince"] = f"{found.since:%Y-%m-%d %H:%M}"
+        shown["triedAgain"] = f"{found.tried_again_at:%Y-%m-%d %H:%M}"
+    if training.model_kept_until:
+        shown["modelKeptUntil"] = f"{training.model_kept_until:%Y-%m-%d}"
+    return shown
+
+
 def show(invocation: Invocation, training: ApprenticeTraining) -> None:
     """Print a training."""
     if invocation.as_json:
@@ -166,6 +182,7 @@ def show(invocation: Invocation, training: ApprenticeTraining) -> None:
         }
     if training.model is not None:
         shown |= {"model": training.model.name, "seconds": training.model.seconds}
+    shown |= _hosting(training)
     test = training.test
     if test is not None:
         shown |= {

@@ -5,18 +5,37 @@ stores where the hosting stands on condition that nobody else has.
 """
 
 from collections.abc import Iterator, Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
+from typing import Any
 
 from aws_lambda_powertools import Logger
 
 from autotune_platform.apprentice.configuration.repository import TaskRepository
-from autotune_platform.apprentice.hosting.accounts import ENDPOINT, accounted
+from autotune_platform.apprentice.hosting.accounts import accounted
 from autotune_platform.apprentice.hosting.hosts import Found, Hosts
+from autotune_platform.apprentice.hosting.lacking import (
+    error_of,
+    has_no_instance,
+    is_of_capacity,
+    late_for,
+    tried_anew,
+    without,
+)
+from autotune_platform.apprentice.hosting.looking import (
+    is_idle,
+    listened,
+    next_look,
+    was_wanted,
+)
 from autotune_platform.apprentice.hosting.models import (
+    ASKED_WITHIN,
+    COMPONENT,
+    ENDPOINT,
     KEPT_FOR,
     STUCK_AFTER,
     Hosting,
     HostingError,
+    Lack,
     State,
 )
 from autotune_platform.apprentice.hosting.repository import HostingCost, HostingRepository
@@ -34,12 +53,7 @@ STUCK_MESSAGE = "a hosting is stuck"
 COUNTED_MESSAGE = "an instance was counted"
 """What metrics of awake instances are made of."""
 
-_COMPONENT = "component"
 _IN_SERVICE, _FAILED = "InService", "Failed"
-_SOON = timedelta(seconds=20)
-_LATER = timedelta(hours=1)
-_SEEN_EVERY = timedelta(minutes=5)
-"""So often what is to answer is described: it may be gone though nobody here took it down."""
 _FIRST_CONFIGURATION = 1
 
 
@@ -71,7 +85,9 @@ class HostingAdvancing:
             self._advance(hosting, now)
         except HostLimitError as error:
             logger.warning("the account may host no more", hosting=hosting.name, why=str(error))
-            if hosting.state == "creating":
+            if hosting.state == "creating" and hosting.kind == "base":
+                self._go_without(hosting, "quota", now)
+            elif hosting.state == "creating":
                 self._give_up(hosting, "limit")
             else:
                 self._stay(hosting, now)
@@ -124,9 +140,11 @@ class HostingAdvancing:
             self._resize(hosting, now)
         elif hosting.state == "deleting":
             self._delete(hosting, now)
-        elif hosting.state == "asleep" and _was_wanted(hosting):
+        elif hosting.state == "waiting":
+            self._try_next(hosting, now)
+        elif hosting.state == "asleep" and was_wanted(hosting):
             self._begin_resizing(hosting, now, copies=1)
-        elif hosting.state == "ready" and _is_idle(hosting, now):
+        elif hosting.state == "ready" and is_idle(hosting, now):
             self._begin_resizing(hosting, now, copies=0)
         elif hosting.state == "ready":
             self._see(hosting, now)
@@ -142,20 +160,19 @@ class HostingAdvancing:
         if hosting.kind == "base":
             others = self.repository.of_task(hosting.task_id)
             return any(one.base == hosting.name and one.state != "gone" for one in others)
-        if hosting.state == "creating":
-            return True
         known = self.versions.all_of(hosting.task_id)
         version = next((one for one in known if one.model == hosting.name), None)
         if version is not None and version.is_hosted:
             return True
+        if version is None and hosting.state == "creating":
+            # Its training may have ended, which looks every ten minutes at the longest.
+            return now < max(hosting.since, hosting.wanted_at or hosting.since) + ASKED_WITHIN
         unused_since = version.retired_at if version is not None else hosting.since
         return now < (unused_since or hosting.since) + KEPT_FOR
 
     def _create(self, hosting: Hosting, now: datetime) -> None:
-        if hosting.is_stuck(now):
-            self._give_up(hosting, "stuck")
-            return
-        if hosting.base is not None and not self._has_base(hosting, now):
+        base = self._base_of(hosting, now)
+        if hosting.base is not None and base is None:
             return
         if hosting.kind == "base":
             found = self.hosts.endpoint(hosting)
@@ -163,14 +180,14 @@ class HostingAdvancing:
                 self.hosts.create_endpoint(hosting)
                 found = self.hosts.endpoint(hosting)
             hosting = self._noted(hosting, ENDPOINT)
-            if not self._is_up(hosting, found, now):
+            if not self._is_up(hosting, found, now, base):
                 return
         found = self.hosts.component(hosting)
-        if found.status is None and _COMPONENT not in hosting.created:
+        if found.status is None and COMPONENT not in hosting.created:
             self.hosts.create_component(hosting)
             found = self.hosts.component(hosting)
-        hosting = self._noted(hosting, _COMPONENT)
-        if self._is_up(hosting, found, now):
+        hosting = self._noted(hosting, COMPONENT)
+        if self._is_up(hosting, found, now, base):
             self._enter(hosting, "ready")
 
     @staticmethod
@@ -178,23 +195,27 @@ class HostingAdvancing:
         """Return a hosting with one more part that was created; it is stored with what follows."""
         return hosting.model_copy(update={"created": (*{*hosting.created, part_},)})
 
-    def _has_base(self, hosting: Hosting, now: datetime) -> bool:
-        """Return whether an adapter's base answers; have it do so where it does not."""
-        assert hosting.base is not None
+    def _base_of(self, hosting: Hosting, now: datetime) -> Hosting | None:
+        """Return an adapter's base if it answers; else have it do so, or give the adapter up."""
+        if hosting.base is None:
+            return None
         base = self.repository.find(hosting.task_id, hosting.base)
         if base is not None and base.error is not None and base.failed_for(hosting):
             self._give_up(hosting, base.error)
-            return False
+            return None
         if base is not None and base.state == "ready":
-            return True
+            return base
+        if (late := late_for(hosting, base, now)) is not None:
+            self._give_up(hosting, late)
+            return None
         if base is not None and base.state == "gone" and hosting.made_again:
             self._make_again(base, now)
         elif base is not None and base.state == "asleep":
             self.repository.want(base.task_id, base.name, now, idle_minutes=hosting.idle_minutes)
         self._stay(hosting, now)
-        return False
+        return None
 
-    def _is_up(self, hosting: Hosting, found: Found, now: datetime) -> bool:
+    def _is_up(self, hosting: Hosting, found: Found, now: datetime, base: Hosting | None) -> bool:
         """Return whether a part of a hosting is in service; note where it never will be."""
         if found.status is None:
             self._give_up(hosting, "refused")
@@ -202,12 +223,40 @@ class HostingAdvancing:
             self._give_up(hosting, "name_taken")
         elif found.status == _FAILED:
             logger.warning("a host does not start", hosting=hosting.name, why=found.reason)
-            self._give_up(hosting, "failed")
+            if hosting.kind == "base" and is_of_capacity(found.reason):
+                self._go_without(hosting, "capacity", now)
+            else:
+                self._give_up(hosting, "failed")
         elif found.status == _IN_SERVICE:
             return True
-        else:
+        elif not hosting.is_stuck(now) or (base is not None and not base.is_stuck(now)):
             self._stay(hosting, now)
+        elif has_no_instance(hosting):
+            logger.error(STUCK_MESSAGE, hosting=hosting.name, state=hosting.state)
+            self._go_without(hosting, "capacity", now)
+        else:
+            self._give_up(hosting, "stuck")
         return False
+
+    def _go_without(self, hosting: Hosting, lack: Lack, now: datetime) -> None:
+        """Have a base try the next type of instance, or all of them later; or give it up."""
+        lacking, is_over = without(hosting, lack, now)
+        if is_over:
+            self._enter(hosting, "deleting", error=error_of(lacking), lacking=lacking)
+        else:
+            left = self._noted(hosting, ENDPOINT)  # or a part of what it takes
+            self._enter(left, "waiting", lacking=lacking)
+
+    def _try_next(self, hosting: Hosting, now: datetime) -> None:
+        """Begin with the next type once nothing of the one before is left, and it is time."""
+        if hosting.created and not self.hosts.take_down(hosting):
+            if hosting.is_stuck(now):
+                logger.error(STUCK_MESSAGE, hosting=hosting.name, state=hosting.state)
+            self._stay(hosting, now)
+        elif hosting.lacking is not None and now < hosting.lacking.not_before:
+            self._store(hosting, hosting.model_copy(update={"created": ()}), now)
+        else:
+            self._enter(hosting, "creating", **tried_anew(hosting))
 
     def _see(self, hosting: Hosting, now: datetime) -> None:
         """See whether what is to answer is still there, and does."""
@@ -217,7 +266,7 @@ class HostingAdvancing:
         if found.status is None or found.status == _FAILED:
             self._lose(hosting, found)
             return
-        after, wanted = _listened(hosting), hosting.wanted_at
+        after, wanted = listened(hosting), hosting.wanted_at
         silent_since = after.silent_since
         if silent_since and wanted and wanted - silent_since >= STUCK_AFTER:
             self._give_up(hosting, "stuck")
@@ -293,10 +342,14 @@ class HostingAdvancing:
         *,
         copies: int | None = None,
         error: HostingError | None = None,
+        **changes: Any,
     ) -> bool:
         now = self.clock.now()
+        if state == "ready":
+            changes["lacking"] = None
         after = hosting.model_copy(
             update={
+                **changes,
                 "state": state,
                 "since": now,
                 "silent_since": None,
@@ -304,7 +357,13 @@ class HostingAdvancing:
                 "error": error or hosting.error,
             }
         )
-        logger.info("hosting", hosting=hosting.name, state=state, error=after.error)
+        logger.info(
+            "hosting",
+            hosting=hosting.name,
+            state=state,
+            instance=after.instance_type,
+            error=after.error,
+        )
         return self._store(hosting, after, now)
 
     def _stay(self, hosting: Hosting, now: datetime) -> None:
@@ -312,7 +371,7 @@ class HostingAdvancing:
 
     def _store(self, before: Hosting, after: Hosting, now: datetime) -> bool:
         counted_until, seconds = accounted(before, after, now)
-        changes = {"due_at": _next_look(after, now), "counted_until": counted_until}
+        changes = {"due_at": next_look(after, now), "counted_until": counted_until}
         after = after.model_copy(update=changes)
         costs = list(self._costs(before, seconds))
         stored = self.repository.change(before, after, *map(self.repository.cost, costs))
@@ -332,41 +391,3 @@ class HostingAdvancing:
         for day, count in seconds.items():
             cost = None if price is None else price_of(count, price)
             yield HostingCost(task.organization_id, hosting.task_id, day, count, cost)
-
-
-def _next_look(hosting: Hosting, now: datetime) -> datetime:
-    if hosting.state == "gone":
-        if hosting.unwanted_at is not None:
-            return hosting.since
-        return max(hosting.since + KEPT_FOR, now + _LATER)
-    if hosting.state == "ready" and hosting.kind == "base":
-        return min(max(_idle_at(hosting), now + _SOON), now + _SEEN_EVERY)
-    if hosting.state == "ready":
-        return now + _SEEN_EVERY
-    return now + (_LATER if hosting.state == "asleep" else _SOON)
-
-
-def _idle_at(hosting: Hosting) -> datetime:
-    """Return when nobody asked it for long enough; silence is not idleness."""
-    last = max(one for one in (hosting.since, hosting.called_at, hosting.wanted_at) if one)
-    return last + timedelta(minutes=hosting.idle_minutes)
-
-
-def _is_idle(hosting: Hosting, now: datetime) -> bool:
-    return hosting.kind == "base" and now >= _idle_at(hosting)
-
-
-def _was_wanted(hosting: Hosting) -> bool:
-    """Return whether somebody was not answered in the minute when it fell asleep, or later."""
-    wanted, minute = hosting.wanted_at, timedelta(minutes=1)
-    return wanted is not None and wanted > hosting.since - minute
-
-
-def _listened(hosting: Hosting) -> Hosting:
-    """Return a hosting with since when it does not answer."""
-    since = None
-    if hosting.is_silent:
-        known, called = hosting.silent_since, hosting.called_at
-        is_known = known is not None and (called is None or called < known)
-        since = known if is_known else hosting.wanted_at
-    return hosting.model_copy(update={"silent_since": since})

@@ -7,6 +7,7 @@ from autotune.protocol.apprentice_models import TrainingBackend
 from autotune.protocol.apprentice_trainings import (
     ApprenticeTrainingCause,
     ApprenticeTrainingError,
+    ApprenticeTrainingHosting,
     ApprenticeTrainingObjection,
     ApprenticeTrainingShortage,
     ApprenticeTrainingState,
@@ -158,6 +159,8 @@ class Training(FrozenModel):
         job: the one under way, or the last one where none is.
         plan: of its next job; None where it is trained without any.
         hosted: where the model is hosted before it is a version; None of linear ones.
+        hosting: what is to host it, and what that lacks.
+        model_kept_until: until when its model is kept although no version is made of it.
         artifact: where the job left its model, as an address in S3.
         spent_nano_usd: what jobs cost that have ended.
         billable_seconds: for how long those are paid.
@@ -178,6 +181,8 @@ class Training(FrozenModel):
     job: TrainingJob | None = None
     plan: JobPlan | None = None
     hosted: HostedModel | None = None
+    hosting: ApprenticeTrainingHosting | None = None
+    model_kept_until: datetime | None = None
     artifact: str | None = None
     spent_nano_usd: int = 0
     billable_seconds: int = 0

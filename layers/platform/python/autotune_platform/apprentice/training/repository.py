@@ -37,7 +37,7 @@ from autotune_platform.webhooks.outbox import outbox_addition
 
 OPEN_TRAININGS = "trainings"
 """The partition of the index that has trainings under way: there are few, each for minutes."""
-_PASSING = ("job",)
+_PASSING = ("job", "model_kept_until")
 """What a training has for a while."""
 
 
@@ -204,6 +204,13 @@ class TrainingRepository:
             },
         )
 
+    def let_go(self, training: Training) -> bool:
+        """Note that the model of a training that has ended is kept no longer."""
+        key = (trainings_of(training.task_id), training_key(training.number))
+        kept = {"id": training.id, "state": training.state, "turn": training.turn}
+        gone = (OPEN_SHARD, "model_kept_until")
+        return self._table.update(*key, {}, remove=gone, only_if=kept) is not None
+
     def certificate(self, task_id: str, version: int) -> Certificate | None:
         """Return the certificate of a version; None where no training here made it."""
         item = self._table.get(trainings_of(task_id), certificate_key(version))
@@ -256,7 +263,8 @@ class TrainingRepository:
         attributes: dict[str, Any] = training.model_dump(mode="json", exclude_none=True)
         attributes["due_at"] = moment(training.due_at)
         gone = [name for name in _PASSING if attributes.get(name) is None]
-        is_open = not training.has_ended
+        # Of one that has ended somebody is to delete the model, once it is kept no longer.
+        is_open = not training.has_ended or training.model_kept_until is not None
         if is_open:
             attributes[OPEN_SHARD] = OPEN_TRAININGS
         return Addition(

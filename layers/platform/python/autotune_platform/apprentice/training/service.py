@@ -35,8 +35,11 @@ TRAINED_HERE = IN_JOBS | {"linear"}
 """Backends that something trains so far."""
 
 
-def start_execution(executions: Executions, training: Training) -> None:
-    """Start a training's present execution unless it was started; the sweeper tries again."""
+def start_execution(executions: Executions, training: Training) -> bool:
+    """Start a training's present execution unless it was started; the sweeper tries again.
+
+    It returns False where it could not be.
+    """
     document = json.dumps(
         {
             "task_id": training.task_id,
@@ -46,7 +49,7 @@ def start_execution(executions: Executions, training: Training) -> None:
             "in_jobs": training.backend in IN_JOBS,
         }
     )
-    executions.try_start(f"{training.id}-{training.redrive}", document)
+    return executions.try_start(f"{training.id}-{training.redrive}", document)
 
 
 @part
