@@ -27,7 +27,7 @@ from autotune_platform.access.models import Key, Session
 from autotune_platform.access.wire import session_on_wire
 from autotune_platform.http.api import Api
 from autotune_platform.http.parameters import NextToken, PageSize
-from autotune_platform.runtime.environment import AccessEnvironment
+from autotune_platform.runtime.environment.access import AccessEnvironment
 from autotune_platform.wiring.access import AccessApiParts
 
 

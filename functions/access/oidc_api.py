@@ -10,7 +10,7 @@ from autotune.protocol.sessions import (
 )
 from autotune_platform.access.wire import session_on_wire
 from autotune_platform.http.api import Api
-from autotune_platform.runtime.environment import OidcEnvironment
+from autotune_platform.runtime.environment.access import OidcEnvironment
 from autotune_platform.wiring.oidc import OidcParts
 
 

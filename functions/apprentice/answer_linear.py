@@ -3,7 +3,7 @@
 from functools import cache
 from typing import Any
 
-from autotune_platform.runtime.environment import StudentEnvironment
+from autotune_platform.runtime.environment.apprentice import StudentEnvironment
 from autotune_platform.wiring.apprentice_students import StudentParts
 
 

@@ -33,7 +33,7 @@ from autotune_platform.apprentice.training.certifying import certificate_on_wire
 from autotune_platform.apprentice.versions.wire import version_on_wire
 from autotune_platform.http.api import Api
 from autotune_platform.http.parameters import NextToken, PageSize
-from autotune_platform.runtime.environment import ApprenticeApiEnvironment
+from autotune_platform.runtime.environment.apprentice import ApprenticeApiEnvironment
 from autotune_platform.wiring.apprentice import ApprenticeApiParts
 
 OfVersion = Annotated[int, Query(ge=1, le=MAX_APPRENTICE_VERSIONS)]

@@ -4,7 +4,7 @@ from functools import cache
 from typing import Any
 
 from autotune_platform.apprentice.training.progress import Under
-from autotune_platform.runtime.environment import DeployEnvironment
+from autotune_platform.runtime.environment.apprentice_training import DeployEnvironment
 from autotune_platform.wiring.apprentice_training import DeployParts
 
 

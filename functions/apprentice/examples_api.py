@@ -16,7 +16,7 @@ from autotune.protocol.apprentice_examples import (
 from autotune_platform.apprentice.examples.wire import counts_on_wire, example_on_wire
 from autotune_platform.http.api import Api
 from autotune_platform.http.parameters import NextToken, PageSize
-from autotune_platform.runtime.environment import ApprenticeExampleEnvironment
+from autotune_platform.runtime.environment.apprentice_runs import ApprenticeExampleEnvironment
 from autotune_platform.wiring.apprentice_examples import ApprenticeExampleParts
 
 Definition = Annotated[str | None, Query(alias="definitionHash", pattern="^[0-9a-f]{64}$")]

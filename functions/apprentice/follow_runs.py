@@ -3,7 +3,7 @@
 from functools import cache
 from typing import Any
 
-from autotune_platform.runtime.environment import FoldingEnvironment
+from autotune_platform.runtime.environment.apprentice_runs import FoldingEnvironment
 from autotune_platform.wiring.apprentice_folding import FoldingParts
 
 

@@ -18,7 +18,7 @@ from autotune.protocol.apprentice_reports import (
 from autotune.protocol.limits import MAX_APPRENTICE_REPORT_DAYS
 from autotune_platform.http.api import Api
 from autotune_platform.http.parameters import IdempotencyKey
-from autotune_platform.runtime.environment import ApprenticeEnvironment
+from autotune_platform.runtime.environment.apprentice import ApprenticeEnvironment
 from autotune_platform.wiring.apprentice_reports import ApprenticeReportParts
 
 Days = Annotated[int, Query(ge=1, le=MAX_APPRENTICE_REPORT_DAYS)]

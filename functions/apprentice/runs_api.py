@@ -23,7 +23,7 @@ from autotune_platform.apprentice.runs.wire import problem_of, run_on_wire, summ
 from autotune_platform.budgets.waiting import Work
 from autotune_platform.http.api import Api
 from autotune_platform.http.parameters import IdempotencyKey, NextToken, PageSize
-from autotune_platform.runtime.environment import ApprenticeRunApiEnvironment
+from autotune_platform.runtime.environment.apprentice_runs import ApprenticeRunApiEnvironment
 from autotune_platform.wiring.apprentice_runs import ApprenticeRunApiParts
 
 Wait = Annotated[int, Query(ge=0, le=MAX_APPRENTICE_WAIT_SECONDS)]

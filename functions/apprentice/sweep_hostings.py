@@ -3,7 +3,7 @@
 from functools import cache
 from typing import Any
 
-from autotune_platform.runtime.environment import HostingSweepEnvironment
+from autotune_platform.runtime.environment.apprentice_training import HostingSweepEnvironment
 from autotune_platform.wiring.apprentice_hosting import HostingSweepParts
 
 _LAST_SECONDS = 10

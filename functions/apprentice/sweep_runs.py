@@ -3,7 +3,7 @@
 from functools import cache
 from typing import Any
 
-from autotune_platform.runtime.environment import RunSweepEnvironment
+from autotune_platform.runtime.environment.apprentice_runs import RunSweepEnvironment
 from autotune_platform.wiring.apprentice_folding import RunSweepParts
 
 # For what is under way when the time is over.

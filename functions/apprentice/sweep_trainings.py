@@ -6,7 +6,7 @@ It runs every minute.
 from functools import cache
 from typing import Any
 
-from autotune_platform.runtime.environment import TrainingSweepEnvironment
+from autotune_platform.runtime.environment.apprentice_training import TrainingSweepEnvironment
 from autotune_platform.wiring.apprentice_training import TrainingSweepParts
 
 _LAST_SECONDS = 5

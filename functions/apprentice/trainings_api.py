@@ -13,7 +13,7 @@ from autotune.protocol.limits import MAX_APPRENTICE_TRAININGS
 from autotune_platform.apprentice.training.wire import training_on_wire
 from autotune_platform.http.api import Api
 from autotune_platform.http.parameters import NextToken, PageSize
-from autotune_platform.runtime.environment import TrainingApiEnvironment
+from autotune_platform.runtime.environment.apprentice_training import TrainingApiEnvironment
 from autotune_platform.wiring.apprentice_training import TrainingApiParts
 
 TrainingNumber = Annotated[int, Path(ge=1, le=MAX_APPRENTICE_TRAININGS)]
@@ -63,6 +63,14 @@ def cancel_apprentice_training(
     found = parts().trainings.cancel(app.caller, task_name, number)
     app.made(apprentice_task_id=found.task_id, apprentice_training_id=found.id)
     return ApprenticeTrainingResponse(training=training_on_wire(found))
+
+
+@app.post(f"{_TRAININGS}/<number>/host", status_code=202, tags=["apprentice"])
+def host_apprentice_training(task_name: str, number: TrainingNumber) -> ApprenticeTrainingResponse:
+    """Begin a training that hosts and judges what an earlier one made and could not have hosted."""
+    training = parts().trainings.host(app.caller, task_name, number)
+    app.made(apprentice_task_id=training.task_id, apprentice_training_id=training.id)
+    return ApprenticeTrainingResponse(training=training_on_wire(training))
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from autotune_platform.apprentice.runs.models import Run
 from autotune_platform.budgets.waiting import Held
-from autotune_platform.runtime.environment import ApprenticeWorkEnvironment
+from autotune_platform.runtime.environment.apprentice_runs import ApprenticeWorkEnvironment
 from autotune_platform.wiring.apprentice_runs import ApprenticeWorkParts
 
 

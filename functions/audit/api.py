@@ -10,7 +10,7 @@ from autotune.protocol.access import PrincipalId
 from autotune.protocol.audit import AuditAction, AuditEntryList
 from autotune_platform.http.api import Api
 from autotune_platform.http.parameters import NextToken, PageSize
-from autotune_platform.runtime.environment import AuditEnvironment
+from autotune_platform.runtime.environment.audit import AuditEnvironment
 from autotune_platform.wiring.audit import AuditListingParts
 
 

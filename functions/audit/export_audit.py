@@ -4,7 +4,7 @@ from datetime import date
 from functools import cache
 from typing import Any
 
-from autotune_platform.runtime.environment import AuditExportEnvironment
+from autotune_platform.runtime.environment.audit import AuditExportEnvironment
 from autotune_platform.wiring.audit import AuditExportParts
 
 # More than an organisation of a million calls a day takes.

@@ -22,7 +22,7 @@ from autotune_platform.ledger.compatible.shapes import (
     list_shape,
 )
 from autotune_platform.ledger.token_proofs import Token
-from autotune_platform.runtime.environment import ImportApiEnvironment
+from autotune_platform.runtime.environment.ledger import ImportApiEnvironment
 from autotune_platform.wiring.compatible import CompatibleApiParts
 
 # The time that the function keeps for its answer, and for making files of a batch's parts.

@@ -18,7 +18,7 @@ from autotune_platform.ledger.compatible.chat_bodies import chat_body_of
 from autotune_platform.ledger.compatible.chat_headers import deck_named_in, labels_named_in
 from autotune_platform.ledger.compatible.shapes import in_openai_words, list_shape
 from autotune_platform.ledger.token_proofs import Token
-from autotune_platform.runtime.environment import ChatEnvironment
+from autotune_platform.runtime.environment.compatible import ChatEnvironment
 from autotune_platform.wiring.chats import ChatApiParts
 
 # The time that the function keeps for storing and booking an answer, and for its own.

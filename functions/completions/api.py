@@ -29,7 +29,7 @@ from autotune_platform.completions.wire import batch_on_wire, completion_on_wire
 from autotune_platform.http.api import Api
 from autotune_platform.http.parameters import IdempotencyKey, NextToken, PageSize
 from autotune_platform.projections.batch_lists import batch_summary
-from autotune_platform.runtime.environment import SubmissionEnvironment
+from autotune_platform.runtime.environment.completions import SubmissionEnvironment
 from autotune_platform.wiring.submission import CompletionApiParts
 
 

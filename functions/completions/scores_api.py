@@ -11,7 +11,7 @@ from autotune.protocol.completions import ScoreList as WireScoreList
 from autotune.protocol.scores import ScoreFilters as WireScoreFilters
 from autotune_platform.http.api import Api
 from autotune_platform.http.parameters import NextToken, PageSize, with_score_filters
-from autotune_platform.runtime.environment import ContentEnvironment
+from autotune_platform.runtime.environment.completions import ContentEnvironment
 from autotune_platform.verdicts.filters import ScoreFilters
 from autotune_platform.wiring.scores import ScoreApiParts
 

@@ -9,7 +9,7 @@ from autotune.protocol.completions import BatchResponse, VerdictResponse
 from autotune.protocol.limits import MAX_GENERATIONS, MAX_WAIT_SECONDS
 from autotune_platform.completions.wire import batch_on_wire, status_on_wire
 from autotune_platform.http.api import Api
-from autotune_platform.runtime.environment import WaitingEnvironment
+from autotune_platform.runtime.environment.completions import WaitingEnvironment
 from autotune_platform.wiring.completions import WaitingReadParts
 
 Generation = Annotated[int | None, Query(ge=0, le=MAX_GENERATIONS)]

@@ -6,7 +6,7 @@ It is a function of its own, because only what computes has the layer with numpy
 from functools import cache
 from typing import Any
 
-from autotune_platform.runtime.environment import DeckRunEnvironment
+from autotune_platform.runtime.environment.deck_runs import DeckRunEnvironment
 from autotune_platform.wiring.deck_edits import DeckEditWorkParts
 
 MOST_STEPS = 2_000

@@ -3,7 +3,7 @@
 from functools import cache
 from typing import Any
 
-from autotune_platform.runtime.environment import DeckRunWorkEnvironment
+from autotune_platform.runtime.environment.deck_runs import DeckRunWorkEnvironment
 from autotune_platform.wiring.deck_runs import DeckRunWorkParts
 
 MOST_STEPS = 2_000

@@ -33,7 +33,7 @@ from autotune_platform.decks.grader_wire import grader_on_wire, grader_version_o
 from autotune_platform.decks.models import DeckVersion
 from autotune_platform.http.api import Api
 from autotune_platform.http.parameters import NextToken, PageSize
-from autotune_platform.runtime.environment import DeckEnvironment
+from autotune_platform.runtime.environment.decks import DeckEnvironment
 from autotune_platform.wiring.decks import DeckApiParts
 
 VersionNumber = Annotated[int, Path(ge=1, le=MAX_DECK_VERSIONS)]

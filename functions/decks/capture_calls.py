@@ -3,7 +3,7 @@
 from functools import cache
 from typing import Any
 
-from autotune_platform.runtime.environment import CaptureEnvironment
+from autotune_platform.runtime.environment.decks import CaptureEnvironment
 from autotune_platform.wiring.capture import CaptureParts
 
 

@@ -32,7 +32,7 @@ from autotune_platform.decks.prompting.models import PromptEdit
 from autotune_platform.decks.prompting.wire import prompt_edit_on_wire
 from autotune_platform.http.api import Api
 from autotune_platform.http.parameters import NextToken, PageSize
-from autotune_platform.runtime.environment import DeckRunApiEnvironment
+from autotune_platform.runtime.environment.deck_runs import DeckRunApiEnvironment
 from autotune_platform.wiring.deck_prompts import EditApiParts
 
 _EDITS = "/api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits"

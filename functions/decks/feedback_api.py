@@ -32,7 +32,7 @@ from autotune_platform.decks.labels.wire import (
 )
 from autotune_platform.http.api import Api
 from autotune_platform.http.parameters import NextToken, PageSize
-from autotune_platform.runtime.environment import SampleEnvironment
+from autotune_platform.runtime.environment.decks import SampleEnvironment
 from autotune_platform.wiring.deck_labels import DeckFeedbackParts
 
 DecksAtATime = Annotated[int, Query(ge=1, le=50)]

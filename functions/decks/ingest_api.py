@@ -14,7 +14,7 @@ from autotune_platform.decks.deck_wire import deck_on_wire
 from autotune_platform.decks.ingest.models import IngestUrl
 from autotune_platform.http.api import Api
 from autotune_platform.http.parameters import IdempotencyKey
-from autotune_platform.runtime.environment import SampleEnvironment
+from autotune_platform.runtime.environment.decks import SampleEnvironment
 from autotune_platform.wiring.ingest import IngestParts
 
 DeckName = Annotated[str | None, Query(alias="name", min_length=1, max_length=MAX_NAME_CHARACTERS)]

@@ -11,7 +11,7 @@ from autotune.protocol.ingest_urls import (
 )
 from autotune_platform.http.api import Api
 from autotune_platform.http.parameters import NextToken, PageSize
-from autotune_platform.runtime.environment import IngestUrlEnvironment
+from autotune_platform.runtime.environment.decks import IngestUrlEnvironment
 from autotune_platform.wiring.ingest import IngestUrlApiParts
 
 

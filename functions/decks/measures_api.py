@@ -19,7 +19,7 @@ from autotune.protocol.limits import MAX_DECK_VERSIONS, MAX_NAME_CHARACTERS
 from autotune_platform.decks.grader_wire import grader_on_wire
 from autotune_platform.http.api import Api
 from autotune_platform.http.parameters import NextToken, PageSize
-from autotune_platform.runtime.environment import DeckEnvironment
+from autotune_platform.runtime.environment.decks import DeckEnvironment
 from autotune_platform.wiring.deck_measures import DeckMeasureParts
 
 _GRADER = "/api/v1/decks/<deck_id>/graders/<deck_grader_id>"

@@ -23,7 +23,7 @@ from autotune_platform.decks.deck_wire import deck_on_wire
 from autotune_platform.decks.runs.service import StartedRun
 from autotune_platform.http.api import Api
 from autotune_platform.http.parameters import IdempotencyKey, NextToken, PageSize
-from autotune_platform.runtime.environment import DeckRunApiEnvironment
+from autotune_platform.runtime.environment.deck_runs import DeckRunApiEnvironment
 from autotune_platform.wiring.deck_runs import DeckRunApiParts
 
 Version = Annotated[int | None, Query(ge=1, le=MAX_DECK_VERSIONS)]

@@ -20,7 +20,7 @@ from autotune.protocol.llm_limits import ModelName
 from autotune_platform.decks.models import Sample, SampleTexts
 from autotune_platform.http.api import Api
 from autotune_platform.http.parameters import IdempotencyKey, NextToken, PageSize
-from autotune_platform.runtime.environment import SampleEnvironment
+from autotune_platform.runtime.environment.decks import SampleEnvironment
 from autotune_platform.wiring.deck_samples import SampleApiParts
 
 SplitFilter = Annotated[Split | None, Query(alias="split")]

@@ -3,7 +3,7 @@
 from functools import cache
 from typing import Any
 
-from autotune_platform.runtime.environment import DeckRunSweepEnvironment
+from autotune_platform.runtime.environment.deck_runs import DeckRunSweepEnvironment
 from autotune_platform.wiring.deck_runs import DeckRunSweepParts
 
 

@@ -17,7 +17,7 @@ from autotune_platform.decks.deck_wire import deck_on_wire
 from autotune_platform.decks.telemetry.wire import unmatched_on_wire
 from autotune_platform.http.api import Api
 from autotune_platform.http.parameters import IdempotencyKey
-from autotune_platform.runtime.environment import SampleEnvironment
+from autotune_platform.runtime.environment.decks import SampleEnvironment
 from autotune_platform.wiring.telemetry import TelemetryApiParts
 
 CollectionParameter = Annotated[Collection, Query(alias="collection")]

@@ -13,7 +13,7 @@ from autotune.protocol.exports import (
 )
 from autotune_platform.http.api import Api
 from autotune_platform.http.parameters import IdempotencyKey, NextToken, PageSize
-from autotune_platform.runtime.environment import ExportStartEnvironment
+from autotune_platform.runtime.environment.exports import ExportStartEnvironment
 from autotune_platform.wiring.exports import ExportApiParts
 
 

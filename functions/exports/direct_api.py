@@ -13,7 +13,7 @@ from autotune.protocol.scores import ScoreFilters
 from autotune_platform.exports.direct import DIRECT_MEDIA_TYPES
 from autotune_platform.http.api import Api
 from autotune_platform.http.parameters import with_score_filters
-from autotune_platform.runtime.environment import ContentEnvironment
+from autotune_platform.runtime.environment.completions import ContentEnvironment
 from autotune_platform.wiring.exports import DirectExportParts
 
 _RECORDS: OpenAPIResponse = {

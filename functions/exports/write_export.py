@@ -3,7 +3,7 @@
 from functools import cache
 from typing import Any
 
-from autotune_platform.runtime.environment import ExportEnvironment
+from autotune_platform.runtime.environment.exports import ExportEnvironment
 from autotune_platform.wiring.exports import ExportParts
 
 

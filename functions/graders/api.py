@@ -36,7 +36,7 @@ from autotune_platform.graders.verification import LONGEST_SECONDS
 from autotune_platform.http.api import Api
 from autotune_platform.http.parameters import NextToken, PageSize
 from autotune_platform.outbound.addresses import check_url
-from autotune_platform.runtime.environment import GraderApiEnvironment
+from autotune_platform.runtime.environment.graders import GraderApiEnvironment
 from autotune_platform.wiring.grader_admin import GraderApiParts
 
 

@@ -3,7 +3,7 @@
 from functools import cache
 from typing import Any
 
-from autotune_platform.runtime.environment import ProbingEnvironment
+from autotune_platform.runtime.environment.graders import ProbingEnvironment
 from autotune_platform.wiring.grader_admin import ProbingParts
 
 

@@ -28,7 +28,7 @@ from autotune.protocol.llm_requests import (
 from autotune.protocol.types import Moment
 from autotune_platform.http.api import Api
 from autotune_platform.http.parameters import IdempotencyKey, NextToken, PageSize
-from autotune_platform.runtime.environment import LedgerApiEnvironment
+from autotune_platform.runtime.environment.ledger import LedgerApiEnvironment
 from autotune_platform.wiring.ledger_api import LedgerApiParts
 
 Wait = Annotated[int, Query(ge=0, le=MAX_WAIT_SECONDS)]

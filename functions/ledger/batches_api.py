@@ -26,7 +26,7 @@ from autotune.protocol.llm_filters import LlmBatchFilter
 from autotune.protocol.types import Moment
 from autotune_platform.http.api import Api
 from autotune_platform.http.parameters import NextToken, PageSize
-from autotune_platform.runtime.environment import LedgerEnvironment
+from autotune_platform.runtime.environment.ledger import LedgerEnvironment
 from autotune_platform.wiring.ledger_api import LlmBatchApiParts
 
 

@@ -28,7 +28,7 @@ from autotune_platform.http.api import Api
 from autotune_platform.http.parameters import NextToken, PageSize
 from autotune_platform.ledger.connections import connection_on_wire
 from autotune_platform.ledger.verifying import LONGEST_SECONDS
-from autotune_platform.runtime.environment import ConnectionApiEnvironment
+from autotune_platform.runtime.environment.ledger import ConnectionApiEnvironment
 from autotune_platform.wiring.connections_api import ConnectionApiParts
 
 

@@ -3,7 +3,7 @@
 from functools import cache
 from typing import Any
 
-from autotune_platform.runtime.environment import ImportEnvironment
+from autotune_platform.runtime.environment.ledger import ImportEnvironment
 from autotune_platform.wiring.ledger_imports import ImportWorkParts
 
 MOST_STEPS = 2_000

@@ -17,7 +17,7 @@ from autotune.protocol.llm_imports import (
 )
 from autotune_platform.http.api import Api
 from autotune_platform.http.parameters import IdempotencyKey, NextToken, PageSize
-from autotune_platform.runtime.environment import ImportApiEnvironment
+from autotune_platform.runtime.environment.ledger import ImportApiEnvironment
 from autotune_platform.wiring.ledger_imports import ImportApiParts
 
 

@@ -3,7 +3,7 @@
 from functools import cache
 from typing import Any
 
-from autotune_platform.runtime.environment import LedgerSweepEnvironment
+from autotune_platform.runtime.environment.ledger import LedgerSweepEnvironment
 from autotune_platform.wiring.ledger_sweep import LedgerSweepParts
 
 

@@ -3,7 +3,7 @@
 from functools import cache
 from typing import Any
 
-from autotune_platform.runtime.environment import LedgerWorkEnvironment
+from autotune_platform.runtime.environment.ledger import LedgerWorkEnvironment
 from autotune_platform.wiring.ledger_work import LedgerWorkParts
 
 MOST_STEPS = 2_000

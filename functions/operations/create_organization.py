@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from autotune.protocol.access import CreateOrganizationResponse, Key, Organization
 from autotune.protocol.types import Name, RequestModel
-from autotune_platform.runtime.environment import Environment
+from autotune_platform.runtime.environment.base import Environment
 from autotune_platform.wiring.access import ApiParts
 
 

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from autotune.protocol.access import Organization, OrganizationResponse
 from autotune.protocol.types import RequestModel
-from autotune_platform.runtime.environment import DeletionEnvironment
+from autotune_platform.runtime.environment.operations import DeletionEnvironment
 from autotune_platform.wiring.operations import DeletionParts
 
 

@@ -3,7 +3,7 @@
 from functools import cache
 from typing import Any
 
-from autotune_platform.runtime.environment import SubmissionEnvironment
+from autotune_platform.runtime.environment.completions import SubmissionEnvironment
 from autotune_platform.wiring.recovery import RecoveryParts
 
 

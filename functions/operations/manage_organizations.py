@@ -14,7 +14,7 @@ from autotune.protocol.access import (
 from autotune.protocol.problems import field_problems
 from autotune.protocol.types import RequestModel
 from autotune_platform.access import models
-from autotune_platform.runtime.environment import Environment
+from autotune_platform.runtime.environment.base import Environment
 from autotune_platform.wiring.access import ApiParts
 
 

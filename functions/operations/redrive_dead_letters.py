@@ -3,7 +3,7 @@
 from functools import cache
 from typing import Any
 
-from autotune_platform.runtime.environment import DeadLetterEnvironment
+from autotune_platform.runtime.environment.operations import DeadLetterEnvironment
 from autotune_platform.wiring.operations import DeadLetterParts
 
 

@@ -13,7 +13,7 @@ from autotune.protocol.grading import GraderVersion
 from autotune.protocol.overview import OverviewResponse
 from autotune.protocol.windows import PartWindow, TaskStats, Window
 from autotune_platform.http.api import Api
-from autotune_platform.runtime.environment import OverviewEnvironment
+from autotune_platform.runtime.environment.overview import OverviewEnvironment
 from autotune_platform.wiring.overview import OverviewParts
 
 

@@ -7,7 +7,7 @@ The other one is ``projections.project_verdicts``.
 from functools import cache
 from typing import Any
 
-from autotune_platform.runtime.environment import ChangesEnvironment
+from autotune_platform.runtime.environment.reviews import ChangesEnvironment
 from autotune_platform.wiring.changes import ChangesParts
 
 

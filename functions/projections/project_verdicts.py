@@ -3,7 +3,7 @@
 from functools import cache
 from typing import Any
 
-from autotune_platform.runtime.environment import ProjectionEnvironment
+from autotune_platform.runtime.environment.projections import ProjectionEnvironment
 from autotune_platform.wiring.projections import ProjectionParts
 
 

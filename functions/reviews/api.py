@@ -31,7 +31,7 @@ from autotune_platform.http.api import Api
 from autotune_platform.http.parameters import NextToken, PageSize
 from autotune_platform.judging.human.models import Review
 from autotune_platform.reviews.wire import link_on_wire, review_on_wire, summary_on_wire
-from autotune_platform.runtime.environment import ReviewEnvironment
+from autotune_platform.runtime.environment.reviews import ReviewEnvironment
 from autotune_platform.wiring.reviews import ReviewApiParts
 
 Format = Annotated[Literal["text", "html"], Query(alias="format")]

@@ -20,7 +20,7 @@ from autotune_platform.rewards.contracts.nova import NOVA
 from autotune_platform.rewards.contracts.openrlhf import OPENRLHF
 from autotune_platform.rewards.contracts.reading import Contract
 from autotune_platform.rewards.contracts.slime import SLIME
-from autotune_platform.runtime.environment import RewardEnvironment
+from autotune_platform.runtime.environment.rewards import RewardEnvironment
 from autotune_platform.wiring.rewards import RewardScoringParts
 
 # The time that the function keeps for answering that scores are still pending.

@@ -12,7 +12,7 @@ from autotune.protocol.rewards import (
 from autotune_platform.http.api import Api
 from autotune_platform.http.parameters import NextToken, PageSize
 from autotune_platform.rewards.service import reward_url_on_wire
-from autotune_platform.runtime.environment import RewardUrlEnvironment
+from autotune_platform.runtime.environment.rewards import RewardUrlEnvironment
 from autotune_platform.wiring.reward_urls import RewardUrlApiParts
 
 

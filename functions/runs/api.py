@@ -11,7 +11,7 @@ from autotune.protocol.timelines import CompletionTimeline
 from autotune_platform.http.api import Api
 from autotune_platform.http.parameters import NextToken, PageSize
 from autotune_platform.runs.service import run_on_wire, summary_on_wire
-from autotune_platform.runtime.environment import RunApiEnvironment
+from autotune_platform.runtime.environment.runs import RunApiEnvironment
 from autotune_platform.wiring.run_api import RunApiParts
 
 

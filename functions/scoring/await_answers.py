@@ -4,7 +4,7 @@ from functools import cache
 from typing import Any
 
 from autotune_platform.runs.progress import ChunkProgress
-from autotune_platform.runtime.environment import AwaitEnvironment
+from autotune_platform.runtime.environment.scoring import AwaitEnvironment
 from autotune_platform.runtime.throttling import throttling_is_named
 from autotune_platform.wiring.waits import AwaitParts
 

@@ -6,7 +6,7 @@ from typing import Any
 from autotune.protocol.callbacks import CallbackReceipt, HeartbeatReceipt
 from autotune_platform.http.api import Api
 from autotune_platform.judging.http.callbacks import ProvenCall
-from autotune_platform.runtime.environment import ContentEnvironment
+from autotune_platform.runtime.environment.completions import ContentEnvironment
 from autotune_platform.wiring.callbacks import CallbackApiParts
 
 

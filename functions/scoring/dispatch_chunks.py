@@ -3,7 +3,7 @@
 from functools import cache
 from typing import Any
 
-from autotune_platform.runtime.environment import DispatchEnvironment
+from autotune_platform.runtime.environment.scoring import DispatchEnvironment
 from autotune_platform.runtime.queues import latest_of_queues
 from autotune_platform.wiring.dispatch import DispatchParts
 

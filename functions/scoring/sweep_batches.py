@@ -3,7 +3,7 @@
 from functools import cache
 from typing import Any
 
-from autotune_platform.runtime.environment import SweepEnvironment
+from autotune_platform.runtime.environment.scoring import SweepEnvironment
 from autotune_platform.wiring.sweeping import SweepParts
 
 

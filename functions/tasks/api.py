@@ -7,7 +7,7 @@ from autotune.protocol.tasks import CreateTaskRequest, TaskList, TaskResponse, U
 from autotune.protocol.tasks import Task as WireTask
 from autotune_platform.http.api import Api
 from autotune_platform.http.parameters import NextToken, PageSize
-from autotune_platform.runtime.environment import Environment
+from autotune_platform.runtime.environment.base import Environment
 from autotune_platform.tasks.models import Task
 from autotune_platform.wiring.tasks import TaskApiParts
 

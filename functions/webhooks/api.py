@@ -20,7 +20,7 @@ from autotune.protocol.webhooks import Delivery as WireDelivery
 from autotune.protocol.webhooks import Webhook as WireWebhook
 from autotune_platform.http.api import Api
 from autotune_platform.http.parameters import NextToken, PageSize
-from autotune_platform.runtime.environment import DeliveryEnvironment
+from autotune_platform.runtime.environment.webhooks import DeliveryEnvironment
 from autotune_platform.webhooks.models import Delivery, Webhook
 from autotune_platform.wiring.webhooks import WebhookApiParts
 

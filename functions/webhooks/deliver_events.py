@@ -3,7 +3,7 @@
 from functools import cache
 from typing import Any
 
-from autotune_platform.runtime.environment import DeliveryEnvironment
+from autotune_platform.runtime.environment.webhooks import DeliveryEnvironment
 from autotune_platform.wiring.webhooks import DelivererParts
 
 

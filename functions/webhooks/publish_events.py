@@ -3,7 +3,7 @@
 from functools import cache
 from typing import Any
 
-from autotune_platform.runtime.environment import EventEnvironment
+from autotune_platform.runtime.environment.webhooks import EventEnvironment
 from autotune_platform.wiring.publishing import EventParts
 
 

@@ -3,7 +3,7 @@
 from functools import cache
 from typing import Any
 
-from autotune_platform.runtime.environment import WebhookEnvironment
+from autotune_platform.runtime.environment.webhooks import WebhookEnvironment
 from autotune_platform.wiring.publishing import DeliverySweepParts
 
 

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from autotune.protocol.audit import AuditedEvent
 from autotune.protocol.ids import new_id
-from autotune_platform.runtime.environment import AuditEnvironment
+from autotune_platform.runtime.environment.audit import AuditEnvironment
 from autotune_platform.wiring.access import AuditParts
 
 

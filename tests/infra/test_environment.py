@@ -11,7 +11,7 @@ from unittest.mock import MagicMock
 import pytest
 from moto import mock_aws
 
-from autotune_platform.runtime.environment import Environment
+from autotune_platform.runtime.environment.base import Environment
 from tests.support.lambdas import LambdaContext, forget_processes
 
 # Read by Powertools' logger and by pydantic, in all functions.

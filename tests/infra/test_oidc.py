@@ -5,7 +5,8 @@ import json
 import pytest
 
 from autotune_platform.access.oidc.claims import _ROLES
-from autotune_platform.runtime.environment import AuditEnvironment, OidcEnvironment
+from autotune_platform.runtime.environment.access import OidcEnvironment
+from autotune_platform.runtime.environment.audit import AuditEnvironment
 from infra.config import DeploymentConfig
 from infra.constructs.bundling import DependencyBundling
 from infra.constructs.service_package import LAYERS

@@ -4,12 +4,10 @@ import json
 
 import pytest
 
-from autotune_platform.runtime.environment import (
-    ChangesEnvironment,
-    EventEnvironment,
-    FoldingEnvironment,
-    ProjectionEnvironment,
-)
+from autotune_platform.runtime.environment.apprentice_runs import FoldingEnvironment
+from autotune_platform.runtime.environment.projections import ProjectionEnvironment
+from autotune_platform.runtime.environment.reviews import ChangesEnvironment
+from autotune_platform.runtime.environment.webhooks import EventEnvironment
 from autotune_platform.wiring.apprentice_folding import FoldingParts
 from autotune_platform.wiring.changes import ChangesParts
 from autotune_platform.wiring.projections import ProjectionParts

@@ -15,7 +15,7 @@ import duckdb
 from autotune.protocol.grading import ScoreDimension
 from autotune.protocol.ids import new_id
 from autotune_platform.completions.models import Completion
-from autotune_platform.runtime.environment import ContentEnvironment
+from autotune_platform.runtime.environment.completions import ContentEnvironment
 from autotune_platform.wiring.completions import CompletionParts
 from tests.support.platform import Platform
 from tests.support.verdicts import store, verdict

@@ -15,6 +15,9 @@ from typer.testing import CliRunner
 from autotune.cli import ops_teardown
 from autotune.cli.application import app
 from autotune.protocol.ids import new_id
+from autotune_platform.apprentice.evidence import Evidence, folded
+from autotune_platform.apprentice.examples.items import counts_key
+from autotune_platform.apprentice.folding.settings import rules_of
 from autotune_platform.apprentice.hosting.advancing import HostingAdvancing
 from autotune_platform.apprentice.hosting.calling import HostingCalls
 from autotune_platform.apprentice.hosting.models import Hosting, Wanted, WantedBase
@@ -24,13 +27,14 @@ from autotune_platform.apprentice.local.asking import SageMakerClient
 from autotune_platform.apprentice.local.contract import LocalAnswer, LocalQuestion, Unavailable
 from autotune_platform.apprentice.local.exchanging import ModelServers
 from autotune_platform.apprentice.local.sagemaker import EndpointInvocations
+from autotune_platform.apprentice.pairs import Pair
 from autotune_platform.outbound.connections import connection_pool
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.sagemaker import SageMakerRuntime
 from autotune_platform.storage.table import Table
 from functions.apprentice import sweep_hostings
 from local.endpoint import REGION
-from tests.support.apprentice import OUTPUT_SCHEMA
+from tests.support.apprentice import OUTPUT_SCHEMA, document, store_evidence
 from tests.support.clock import StandingClock
 from tests.support.lambdas import LambdaContext, handler
 from tests.support.local_sagemaker import BUCKET, Lab, serving, until
@@ -60,7 +64,8 @@ class Hosted:
         self.hostings = Hostings(repository=self.repository, prefix=PREFIX, clock=self.clock)
         self._servers = servers
         self._numbers: dict[str, int] = {}
-        self._put("configuration#000001", version=1, definition_hash="h", document="{}")
+        self.configure()
+        self._put(counts_key("h"), examples=50)
 
     @property
     def advancing(self) -> HostingAdvancing:
@@ -113,6 +118,22 @@ class Hosted:
         assert found.state == "ready", found
         self.add_version(found, number)
         return found
+
+    def configure(self, number: int = 1, **fields: Any) -> None:
+        """Put a configuration of the task."""
+        made = json.dumps(document(**fields))
+        self._put(f"configuration#{number:06d}", version=number, definition_hash="h", document=made)
+
+    def judge(self, number: int, *scores: float, attempt: int) -> Evidence:
+        """Store what pairs of a version say by the first configuration."""
+        rules = rules_of(document(), attempt=attempt)
+        pairs = (
+            Pair(sequence=place, score=score, is_drawn=True, at=0.0)
+            for place, score in enumerate(scores, 1)
+        )
+        evidence = folded(pairs, rules)
+        store_evidence(self.table, self.task_id, evidence, rules, version=number)
+        return evidence
 
     def add_version(self, hosting: Hosting, number: int, **fields: Any) -> None:
         self._put(

@@ -21,7 +21,7 @@ import boto3
 import pytest
 
 from autotune_platform.completions.models import Completion
-from autotune_platform.runtime.environment import ContentEnvironment
+from autotune_platform.runtime.environment.completions import ContentEnvironment
 from autotune_platform.wiring.completions import CompletionParts
 from tests.support.graders import LoopbackGrader, loopback_grader
 from tests.support.http_faults import Answer, Fault, Received, canned

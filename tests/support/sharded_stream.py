@@ -19,7 +19,7 @@ from types import SimpleNamespace
 from typing import Any, Self
 
 from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import ProjectionEnvironment
+from autotune_platform.runtime.environment.projections import ProjectionEnvironment
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.wiring.projections import ProjectionParts
 from benchmarks.boundary import item_bytes, steps

@@ -12,11 +12,9 @@ from autotune.protocol.ids import derived_id, new_id
 from autotune_platform.apprentice.versions.models import ModelVersion
 from autotune_platform.ledger.calls import Answer
 from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import (
-    Environment,
-    LedgerApiEnvironment,
-    WebhookEnvironment,
-)
+from autotune_platform.runtime.environment.base import Environment
+from autotune_platform.runtime.environment.ledger import LedgerApiEnvironment
+from autotune_platform.runtime.environment.webhooks import WebhookEnvironment
 from autotune_platform.storage.table import Table
 from autotune_platform.webhooks.models import Event
 from autotune_platform.wiring.grader_admin import GraderAdminParts

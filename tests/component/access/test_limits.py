@@ -14,7 +14,7 @@ from autotune_platform.access import rates
 from autotune_platform.access.models import Caller
 from autotune_platform.completions.open_counts import OpenCounts
 from autotune_platform.runtime.clock import SYSTEM_CLOCK
-from autotune_platform.runtime.environment import Environment
+from autotune_platform.runtime.environment.base import Environment
 from autotune_platform.runtime.errors import TooManyEntitiesError, TooManyOpenCompletionsError
 from autotune_platform.storage.table import Table
 from autotune_platform.tasks.models import Task

@@ -19,7 +19,7 @@ from autotune_platform.apprentice.examples.manifests import (
 from autotune_platform.apprentice.examples.repository import ExampleRepository
 from autotune_platform.apprentice.examples.sides import Digests, Split
 from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import ApprenticeExampleEnvironment
+from autotune_platform.runtime.environment.apprentice_runs import ApprenticeExampleEnvironment
 from autotune_platform.storage.table import Table
 from autotune_platform.wiring.apprentice_examples import ApprenticeExampleParts
 from tests.support.apprentice_folding import Apprentice

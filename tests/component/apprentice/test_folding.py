@@ -17,7 +17,7 @@ from autotune_platform.apprentice.routing import Local, Model, Remote
 from autotune_platform.apprentice.runs.items import runs_of
 from autotune_platform.apprentice.runs.models import RunPair
 from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import FoldingEnvironment
+from autotune_platform.runtime.environment.apprentice_runs import FoldingEnvironment
 from autotune_platform.runtime.grouping import groups
 from autotune_platform.wiring.apprentice_folding import FoldingParts
 from tests.support.apprentice_folding import NOON, Apprentice

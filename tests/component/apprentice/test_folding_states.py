@@ -31,7 +31,10 @@ from autotune_platform.apprentice.phases import derive
 from autotune_platform.apprentice.routing import Local, Model, Remote
 from autotune_platform.apprentice.runs.models import RunPair
 from autotune_platform.apprentice.standing import Standings
-from autotune_platform.runtime.environment import FoldingEnvironment, RunSweepEnvironment
+from autotune_platform.runtime.environment.apprentice_runs import (
+    FoldingEnvironment,
+    RunSweepEnvironment,
+)
 from autotune_platform.wiring.apprentice_folding import FoldingParts, RunSweepParts
 from tests.support.apprentice_folding import NOON, Apprentice
 from tests.support.killing import Killed, Killer

@@ -1,5 +1,6 @@
 """A sweep that is killed after any call, which is before the next one, leaves nothing half made."""
 
+import json
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import count
@@ -9,17 +10,20 @@ import pytest
 
 from autotune.protocol.ids import new_id
 from autotune_platform.apprentice.configuration.repository import TaskRepository
+from autotune_platform.apprentice.examples.items import counts_key
+from autotune_platform.apprentice.folding.repository import EvidenceRepository
 from autotune_platform.apprentice.hosting.advancing import HostingAdvancing
 from autotune_platform.apprentice.hosting.hosts import Hosts, HostSettings
 from autotune_platform.apprentice.hosting.models import Hosting, Lack, Wanted, WantedBase
+from autotune_platform.apprentice.hosting.needing import TaskNeeds
 from autotune_platform.apprentice.hosting.repository import HostingDay, HostingRepository
 from autotune_platform.apprentice.hosting.service import Hostings
 from autotune_platform.apprentice.instance_prices import InstancePrices
-from autotune_platform.apprentice.versions.repository import VersionRepository
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.sagemaker_control import HostLimitError
 from autotune_platform.storage.table import Table
 from local.sagemaker.hosts import NO_CAPACITY
+from tests.support.apprentice import document
 from tests.support.clock import StandingClock
 
 _MINUTES_OFF = 5
@@ -33,15 +37,22 @@ class KilledError(Exception):
 
 
 class Killer:
-    """Ends a process after one of its calls; ``at`` None ends none."""
+    """Ends a process after one of its calls; ``at`` None ends none.
+
+    Attributes:
+        writes: the how many-th calls changed something.
+    """
 
     def __init__(self) -> None:
         self.at: int | None = None
         self.calls = 0
+        self.writes: list[int] = []
 
-    def around(self, call: Any) -> Any:
+    def around(self, call: Any, *, is_write: bool = True) -> Any:
         def killed(*arguments: Any, **options: Any) -> Any:
             self.calls += 1
+            if is_write:
+                self.writes.append(self.calls)
             is_due = self.calls == self.at
             answer = call(*arguments, **options)
             if is_due:
@@ -120,19 +131,24 @@ class Life:
         self.clock = StandingClock()
         self.table = Table("apprentice", clients.dynamodb())
         self.task_id = new_id("apt")
-        self._put("configuration#000001", version=1, definition_hash="h", document="{}")
+        self._put(
+            "configuration#000001", version=1, definition_hash="h", document=json.dumps(document())
+        )
+        self._put(counts_key("h"), examples=50)
         repository = HostingRepository(self.table)
         self.repository = repository
         self.hostings = Hostings(repository=repository, prefix="autotune", clock=self.clock)
         settings = HostSettings("autotune", "arn:aws:iam::1:role/host", "image")
         for name in ("add", "change", "want", "forget"):
             setattr(repository, name, self.killer.around(getattr(repository, name)))
-        for name in ("find", "do"):
-            setattr(self.sagemaker, name, self.killer.around(getattr(self.sagemaker, name)))
+        find, do = self.sagemaker.find, self.sagemaker.do
+        setattr(self.sagemaker, "find", self.killer.around(find, is_write=False))  # noqa: B010
+        setattr(self.sagemaker, "do", self.killer.around(do))  # noqa: B010
+        tasks = TaskRepository(self.table)
         self.advancing = HostingAdvancing(
             repository=repository,
-            versions=VersionRepository(self.table),
-            tasks=TaskRepository(self.table),
+            needs=TaskNeeds(tasks=tasks, evidence=EvidenceRepository(self.table)),
+            tasks=tasks,
             hosts=Hosts(control=self.sagemaker, settings=settings),
             prices=InstancePrices(usd={FIRST: "3.6", SECOND: "7.2"}),
             clock=self.clock,
@@ -276,12 +292,13 @@ def test_a_sweep_may_be_killed_at_any_call(lives):
         assert cost == HostingDay(cost.seconds, 0, cost.seconds * 1_000_000)
 
 
-def test_a_base_that_finds_no_room_may_be_killed_at_any_call(lives):
+def test_a_base_that_finds_no_room_may_be_killed_at_any_write(lives):
     whole = next(lives)
     whole.lack()
     asked = whole.sagemaker.instances
     assert asked[:2] + asked[-2:] == [FIRST, SECOND] * 2
-    for at in range(1, whole.killer.calls + 1):
+    assert len(whole.killer.writes) > 40
+    for at in whole.killer.writes:
         life = next(lives)
         life.killer.at = at
         life.lack()
@@ -298,7 +315,7 @@ def test_a_base_without_room_for_a_day_is_given_up_with_its_adapter(lives):
     whole.lack_for_a_day()
     tries = len(whole.sagemaker.instances)
     assert 2 * 10 < tries < 2 * 20  # both types, in rounds that are further and further apart
-    for at in range(1, whole.killer.calls + 1, 41):
+    for at in whole.killer.writes[::41]:
         life = next(lives)
         life.killer.at = at
         life.lack_for_a_day()

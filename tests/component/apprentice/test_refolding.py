@@ -11,7 +11,7 @@ from autotune_platform.apprentice.folding.refolds import RefoldRepository
 from autotune_platform.apprentice.folding.settings import rules_of
 from autotune_platform.apprentice.phases import Stage
 from autotune_platform.apprentice.standing import Standings
-from autotune_platform.runtime.environment import RunSweepEnvironment
+from autotune_platform.runtime.environment.apprentice_runs import RunSweepEnvironment
 from autotune_platform.storage.table import Table
 from autotune_platform.wiring.apprentice_folding import RunSweepParts
 from tests.support.apprentice_folding import Apprentice

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from autotune_platform.apprentice.agreement import counted, lower_bound
+from autotune_platform.apprentice.examples.items import counts_key
 from autotune_platform.apprentice.folding.models import Asked, DayCounts, StoredEvidence
 from autotune_platform.apprentice.hosting.models import Hosting, Lacking
 from autotune_platform.apprentice.hosting.repository import HostingCost, HostingRepository
@@ -261,11 +262,17 @@ def test_hosting_is_a_cost_and_its_price_may_be_unknown(apprentice: Apprentice) 
     assert hostings.costs(task.id, today, today) == {}
 
 
-def test_a_version_whose_host_is_gone_is_told_of(apprentice: Apprentice) -> None:
-    apprentice.add_version(1)
-    apprentice.add_version(2, state="retired", retired_at=NOON.isoformat())
+def test_a_version_that_is_asked_and_whose_host_is_gone_is_told_of(
+    apprentice: Apprentice,
+) -> None:
+    apprentice.add_version(1)  # it is asked by nobody beside the latest one in shadow
+    apprentice.add_version(2)
+    apprentice.add_version(3, state="retired", retired_at=NOON.isoformat())
     hostings, task = HostingRepository(apprentice.table), apprentice.task
-    for number in (1, 2):
+    apprentice.table.put(
+        {"pk": task.id, "sk": counts_key(task.definition_hash), "examples": 50, "task_id": task.id}
+    )
+    for number in (1, 2, 3):
         host = Hosting(
             name=f"small-{number}",
             kind="adapter",
@@ -280,7 +287,7 @@ def test_a_version_whose_host_is_gone_is_told_of(apprentice: Apprentice) -> None
         )
         assert hostings.add(host)
     status = read(apprentice, "status")
-    assert alerts(status) == [("unhosted", 1)]
+    assert alerts(status) == [("unhosted", 2)]
     assert f"{NOON:%Y-%m-%d %H:%M} UTC (lost)" in status["alerts"][0]["message"]
 
 

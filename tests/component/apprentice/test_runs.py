@@ -17,7 +17,7 @@ from autotune_platform.budgets.money import MoneyBudgets, Reserved
 from autotune_platform.budgets.slots import Slots
 from autotune_platform.budgets.uses import task_scope
 from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import FoldingEnvironment
+from autotune_platform.runtime.environment.apprentice_runs import FoldingEnvironment
 from autotune_platform.storage.cursors import encode_cursor
 from autotune_platform.storage.table import Table
 from autotune_platform.wiring.apprentice_folding import FoldingParts

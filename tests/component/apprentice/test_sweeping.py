@@ -9,7 +9,7 @@ from autotune_platform.apprentice.folding.service import RunFolding
 from autotune_platform.apprentice.routing import Model
 from autotune_platform.apprentice.runs.models import RunPair
 from autotune_platform.runtime.clock import Clock
-from autotune_platform.runtime.environment import RunSweepEnvironment
+from autotune_platform.runtime.environment.apprentice_runs import RunSweepEnvironment
 from autotune_platform.wiring.apprentice_folding import RunSweepParts
 from tests.support.apprentice_folding import NOON, Apprentice
 from tests.support.lambdas import LambdaContext, handler

@@ -8,9 +8,12 @@ from autotune_platform.apprentice.hosting import lacking
 from autotune_platform.apprentice.hosting.repository import HostingRepository
 from autotune_platform.apprentice.training.repository import TrainingRepository
 from local.sagemaker.faults import Kind
+from tests.support.apprentice_folding import Apprentice
 from tests.support.executions import inputs_of
 from tests.support.lambdas import LambdaContext, handler
-from tests.support.training_jobs import TYPES, job_trainings
+from tests.support.students import made_up
+from tests.support.training_jobs import BASE, TASK, TRAINING, TYPES, job_trainings
+from tests.support.trainings import THRESHOLDS, VERBS, taught
 
 CREATE = "CreateEndpoint"
 
@@ -131,3 +134,79 @@ def test_a_model_that_cannot_be_hosted_ends_at_once_and_is_kept(trainings):
     found = trainings.read()
     assert (found["error"], found["reason"]) == ("not_hosted", "name_taken")
     assert trainings.objects() == [kept]
+
+
+def test_a_kept_model_is_hosted_and_judged_without_being_trained_again(trainings, monkeypatch):
+    """From examples to a version in shadow, by two trainings and one job."""
+    trainings.put(training={**TRAINING, "holdout": 0.5}, thresholds=THRESHOLDS)
+    trainings.runs.ledger.fake.world.answers.answerer = taught
+    trainings.hosts_that_know(VERBS)
+    answered(trainings, seed=1)
+    assert trainings.platform.call("POST", f"{TASK}/trainings").status == 202
+    (first,) = inputs_of("train_student").values()
+    trainings.lab.plant(Kind.RESOURCE_LIMIT, operation=CREATE, times=2)
+    with monkeypatch.context() as patched:
+        patched.setattr(lacking, "GIVE_UP_AFTER", timedelta())
+        assert steps_to_its_host(trainings, first)["done"]
+    failed = trainings.read()
+    assert failed["error"] == "hosting_quota"
+    (kept,) = archive(trainings)
+
+    answer = host(trainings)
+    assert answer.status == 202, answer.text
+    begun = answer.json["training"]
+    assert (begun["number"], begun["modelOf"], begun["model"]) == (2, 1, failed["model"])
+    assert trainings.read()["modelKeptUntil"] is None
+    assert host(trainings).status == 409
+    trainings.step("deploy_student", first)  # it is of another training by now
+    assert archive(trainings) == [kept]
+
+    answered(trainings, seed=2)
+    second = max(inputs_of("train_student").values(), key=lambda one: one["number"])
+    assert not steps_to_its_host(trainings, second)["done"]
+    trainings.step("validate_student", second)
+    assert trainings.step("host_student", second)["done"]
+    found = trainings.read(2)
+    assert (found["state"], found["version"]) == ("hosted", 1)
+    assert found["data"]["trainSha256"] == failed["data"]["trainSha256"]
+    assert found["data"]["holdout"] > failed["data"]["holdout"]
+    assert (found["spentNanoUsd"], len(trainings.jobs())) == (0, 1)
+    assert archive(trainings) == [kept]
+    refused = host(trainings)
+    assert (refused.status, "has the model" in refused.json["detail"]) == (409, True)
+
+
+def host(trainings):
+    return trainings.platform.call("POST", f"{TASK}/trainings/1/host")
+
+
+def answered(trainings, *, seed):
+    for value, _ in made_up(120, seed=seed):
+        assert trainings.runs.start(value, wait=20).status == 200
+    Apprentice.follow(None, Apprentice.records())
+
+
+def steps_to_its_host(trainings, event):
+    """Do the steps of an execution until its model is hosted, or is not."""
+    event = trainings.step("freeze_examples", event)
+    while (event := trainings.look(event))["waits"]:
+        trainings.ended(event["job"])
+    return trainings.deployed(trainings.step("verify_artifact", event))
+
+
+def test_what_is_not_kept_or_of_another_task_by_now_is_not_hosted(trainings, monkeypatch):
+    def said():
+        answer = host(trainings)
+        assert answer.status == 409, answer.text
+        return answer.json["detail"]
+
+    trainings.lab.plant(Kind.RESOURCE_LIMIT, operation=CREATE, times=2)
+    monkeypatch.setattr(lacking, "GIVE_UP_AFTER", timedelta())
+    assert trainings.platform.call("POST", f"{TASK}/trainings/1/host").status == 404
+    event = trained(trainings)
+    assert "no model of training 1 is kept" in said()
+    assert trainings.deployed(event)["done"]
+    trainings.put(training={**TRAINING, "baseModel": "another/base"})
+    assert f"is of training.baseModel {BASE}" in said()
+    trainings.put(description="Another task.", systemPrompt="Say it otherwise.")
+    assert "another definition" in said()

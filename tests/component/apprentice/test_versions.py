@@ -12,7 +12,7 @@ from autotune_platform.apprentice.pairs import Pair
 from autotune_platform.apprentice.versions.repository import VersionRepository
 from autotune_platform.runtime import clients
 from autotune_platform.storage.table import Table
-from tests.support.apprentice import configuration
+from tests.support.apprentice import configuration, store_evidence
 from tests.support.killing import Killed, Killer
 from tests.support.lambdas import Answer
 from tests.support.ledger import Ledger
@@ -332,24 +332,8 @@ RULES = Rules(graduation=0.9, coaching=0.8, emergency=0.6)
 def stored(
     table: Table, task_id: str, evidence: Evidence, rules: Rules = RULES, *, version: int = 1
 ) -> None:
-    """Store evidence of a version as whoever folds pairs does."""
-    key = {"pk": task_id, "sk": f"evidence#{version:06d}"}
-    table.put(
-        {
-            **key,
-            "organization_id": "org",
-            "task_id": task_id,
-            "task_name": "intents",
-            "version": version,
-            "definition_hash": "d",
-            "configuration_version": 1,
-            "sequence": evidence.sequence,
-            "revision": evidence.sequence + 1,
-            "state": evidence.to_json(rules),
-            "window": "{}",
-            "stale_at": 0,
-        }
-    )
+    """Store evidence of a version."""
+    store_evidence(table, task_id, evidence, rules, version=version)
 
 
 def evidence_of(*scores: float) -> Evidence:

@@ -13,7 +13,7 @@ from autotune.protocol.signing import sign_api_request
 from autotune_platform.access.routes import ROUTES, Open
 from autotune_platform.audit import calls
 from autotune_platform.http.api import Api, UndeclaredRouteError
-from autotune_platform.runtime.environment import Environment
+from autotune_platform.runtime.environment.base import Environment
 from autotune_platform.wiring.access import ApiParts
 from tests.component.audit.log import entries
 from tests.support.graders import LoopbackGrader

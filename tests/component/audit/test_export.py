@@ -16,7 +16,7 @@ from autotune_platform.audit.exporting import (
     ExportBehindError,
 )
 from autotune_platform.audit.repository import RETENTION
-from autotune_platform.runtime.environment import AuditExportEnvironment
+from autotune_platform.runtime.environment.audit import AuditExportEnvironment
 from autotune_platform.wiring.audit import AuditExportParts
 from tests.component.audit.test_listing import add
 from tests.support.lambdas import LambdaContext, handler

@@ -11,7 +11,7 @@ import pytest
 from autotune.protocol.audit import AuditedCall
 from autotune.protocol.ids import new_id
 from autotune_platform.audit.repository import DAY_SHARDS
-from autotune_platform.runtime.environment import AuditEnvironment
+from autotune_platform.runtime.environment.audit import AuditEnvironment
 from autotune_platform.storage.cursors import encode_cursor
 from autotune_platform.wiring.access import AuditParts
 from tests.support.platform import Platform

@@ -10,7 +10,7 @@ import boto3
 import pytest
 
 from autotune_platform.completions.repository import CompletionRepository
-from autotune_platform.runtime.environment import SubmissionEnvironment
+from autotune_platform.runtime.environment.completions import SubmissionEnvironment
 from autotune_platform.scoring.writing import VerdictWriter
 from autotune_platform.storage.data_holders import WITH_COMPLETION
 from autotune_platform.wiring.submission import CompletionApiParts

@@ -9,7 +9,7 @@ import pytest
 from autotune.protocol.ids import new_id
 from autotune_platform.decks.telemetry import unmatched
 from autotune_platform.decks.telemetry.models import Taken
-from autotune_platform.runtime.environment import SampleEnvironment
+from autotune_platform.runtime.environment.decks import SampleEnvironment
 from autotune_platform.wiring.telemetry import TelemetryParts
 from tests.support.decks import chat, new_deck
 from tests.support.killing import Killed, Killer

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import SampleEnvironment
+from autotune_platform.runtime.environment.decks import SampleEnvironment
 from autotune_platform.storage.table import Table
 from autotune_platform.wiring.telemetry import TelemetryParts
 from functions.decks import erase_expired

@@ -8,7 +8,7 @@ import pytest
 
 from autotune_platform.exports.files import ExportFiles
 from autotune_platform.exports.segments import ExportSegments
-from autotune_platform.runtime.environment import ExportEnvironment
+from autotune_platform.runtime.environment.exports import ExportEnvironment
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.wiring.exports import ExportParts
 from tests.support.exports import (

@@ -7,7 +7,7 @@ import pytest
 from autotune_platform.gateway.gateway import GraderGateway
 from autotune_platform.graders import probing, repository
 from autotune_platform.graders.service import GraderService
-from autotune_platform.runtime.environment import ProbingEnvironment
+from autotune_platform.runtime.environment.graders import ProbingEnvironment
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.storage.transactions import ANYTHING, PRESENT, Condition, Put
 from autotune_platform.wiring.grader_admin import ProbingParts

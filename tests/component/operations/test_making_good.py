@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from autotune_platform.completions.open_batches import OpenBatches
-from autotune_platform.runtime.environment import SubmissionEnvironment
+from autotune_platform.runtime.environment.completions import SubmissionEnvironment
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.verdicts.listing import DecisionLists
 from autotune_platform.wiring.completions import CompletionParts

@@ -10,7 +10,7 @@ from botocore.exceptions import ClientError
 
 from autotune_platform.completions.models import Batch
 from autotune_platform.completions.open_batches import OpenBatches
-from autotune_platform.runtime.environment import SubmissionEnvironment
+from autotune_platform.runtime.environment.completions import SubmissionEnvironment
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.scoring.recovery import BatchRecovery
 from autotune_platform.wiring.completions import CompletionParts

@@ -14,7 +14,7 @@ from autotune.protocol.ids import derived_id
 from autotune_platform.projections.batch_decisions import OrphanedVerdictError
 from autotune_platform.projections.checkpoints import CheckpointRepository
 from autotune_platform.projections.projection import VerdictProjection
-from autotune_platform.runtime.environment import ProjectionEnvironment
+from autotune_platform.runtime.environment.projections import ProjectionEnvironment
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.verdicts.decisions import Decision
 from autotune_platform.verdicts.judgements import Judgement, verdict_of

@@ -12,7 +12,8 @@ import pytest
 from autotune_platform.access.capabilities import bearer_of
 from autotune_platform.rewards.models import Question, RewardUrl
 from autotune_platform.rewards.scoring import RewardScoring
-from autotune_platform.runtime.environment import RewardEnvironment, SubmissionEnvironment
+from autotune_platform.runtime.environment.completions import SubmissionEnvironment
+from autotune_platform.runtime.environment.rewards import RewardEnvironment
 from autotune_platform.verdicts.models import Verdict
 from autotune_platform.wiring.reward_urls import RewardUrlParts
 from autotune_platform.wiring.rewards import RewardScoringParts

@@ -11,7 +11,7 @@ import pytest
 
 from autotune.protocol.ids import new_id
 from autotune_platform.completions.queues import ChunkQueues
-from autotune_platform.runtime.environment import ProjectionEnvironment
+from autotune_platform.runtime.environment.projections import ProjectionEnvironment
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.scoring.resolving import PanelResolver
 from autotune_platform.wiring.projections import ProjectionParts

@@ -10,7 +10,7 @@ from autotune.protocol.limits import MAX_DEADLINE_SECONDS
 from autotune_platform.judging.human.models import Review, review_id
 from autotune_platform.judging.human.records import ReviewRecords
 from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import GradingEnvironment
+from autotune_platform.runtime.environment.scoring import GradingEnvironment
 from autotune_platform.scoring.resolving import PanelResolver
 from autotune_platform.storage.registry import RECORD
 from autotune_platform.storage.table import Table

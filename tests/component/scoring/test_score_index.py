@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from autotune.protocol.ids import derived_id
-from autotune_platform.runtime.environment import ContentEnvironment
+from autotune_platform.runtime.environment.completions import ContentEnvironment
 from autotune_platform.runtime.errors import InvalidRequestError
 from autotune_platform.storage.cursors import encode_cursor
 from autotune_platform.verdicts.filters import ScoreFilters

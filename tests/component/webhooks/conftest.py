@@ -8,7 +8,7 @@ import pytest
 
 from autotune.protocol.ids import derived_id
 from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import WebhookEnvironment
+from autotune_platform.runtime.environment.webhooks import WebhookEnvironment
 from autotune_platform.webhooks.models import Event, WebhookKey
 from autotune_platform.wiring.publishing import PublisherParts
 from functions.webhooks import deliver_events, sweep_deliveries

@@ -8,7 +8,7 @@ import pytest
 
 from autotune.protocol.ids import derived_id, new_id
 from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import WebhookEnvironment
+from autotune_platform.runtime.environment.webhooks import WebhookEnvironment
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.storage.table import Table
 from autotune_platform.storage.versioned_states import VersionedStates

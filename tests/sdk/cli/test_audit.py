@@ -7,7 +7,7 @@ from autotune import AuditedCall, AuditedDecision, AuditedEvent, AutotuneClient
 from autotune.cli import exit_codes
 from autotune.protocol.audit import AuditEntry
 from autotune.protocol.ids import new_id
-from autotune_platform.runtime.environment import AuditEnvironment
+from autotune_platform.runtime.environment.audit import AuditEnvironment
 from autotune_platform.wiring.access import AuditParts
 
 END = datetime.now(UTC).replace(microsecond=0) - timedelta(hours=1)

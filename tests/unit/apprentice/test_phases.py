@@ -11,7 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from autotune_platform.apprentice.evidence import Evidence, Rules, folded
 from autotune_platform.apprentice.pairs import Pair
-from autotune_platform.apprentice.phases import Derived, Phase, Stage, Version, derive
+from autotune_platform.apprentice.phases import Derived, Phase, Stage, Version, derive, kept
 from autotune_platform.apprentice.routing import (
     Facts,
     Local,
@@ -92,6 +92,26 @@ def test_after_an_emergency_the_one_before_returns_if_its_evidence_holds() -> No
     assert derived(serving(1), version(2, EMERGENCY)) == Derived(Phase.LOCAL, 1)
     assert derived(version(1), version(2, EMERGENCY)) == Derived(Phase.REMOTE)
     assert derived(version(1), version(2, EMERGENCY), version(3)) == Derived(Phase.BOTH, None, 3)
+
+
+@pytest.mark.parametrize(
+    ("versions", "expected"),
+    [
+        ([version(1), version(2)], {2}),
+        ([version(1, GRADUATED), version(2)], {1, 2}),
+        ([serving(1), version(2, GRADUATED), version(3)], {1, 2, 3}),
+        ([serving(1), serving(2), serving(3), version(4)], {2, 3, 4}),
+        ([serving(1), version(2, GRADUATED), serving(3)], {1, 3}),
+        ([version(1), version(2, EMERGENCY)], set()),
+        ([serving(1), version(2, EMERGENCY)], {1}),
+        ([replace(serving(1), is_retired=True), serving(2)], {2}),
+    ],
+)
+def test_who_is_asked_or_would_serve_next_is_kept(
+    versions: list[Version], expected: set[int]
+) -> None:
+    assert kept(derived(*versions), versions) == expected
+    assert kept(derived(*versions, examples=NEEDED - 1), versions) == set()
 
 
 def test_a_number_that_is_there_twice_is_refused() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from autotune.protocol.graders import GraderKind
 from autotune_platform.graders.kinds import _CAPABILITIES, _REFUSED
-from autotune_platform.runtime.environment import GradingEnvironment
+from autotune_platform.runtime.environment.scoring import GradingEnvironment
 from autotune_platform.wiring.grading import GradingParts
 
 KINDS = set(get_args(GraderKind))

@@ -4,7 +4,7 @@ It is derived each time, and never stored: a phase that is stored would be one m
 be wrong.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 
@@ -146,3 +146,18 @@ def derive(*, examples: int, needed: int, versions: Sequence[Version]) -> Derive
     if candidate is not None:
         return Derived(Phase.BOTH, None, candidate, canary)
     return Derived(Phase.REMOTE)
+
+
+def kept(derived: Derived, versions: Iterable[Version]) -> frozenset[int]:
+    """Return the versions that are asked, and the one that would serve if the serving one were out.
+
+    No run asks any other: such a one raised an emergency, or a later one took its place.
+
+    Args:
+        derived: what ``derive`` says of ``versions``.
+    """
+    asked = {derived.serving, derived.candidate, derived.canary}
+    if derived.serving is not None:
+        serve = [one.number for one in versions if one.stage is Stage.SERVES]
+        asked.add(max((number for number in serve if number < derived.serving), default=None))
+    return frozenset(number for number in asked if number is not None)

@@ -1,9 +1,9 @@
 """What a process knows of a task for some seconds: its configuration, and who may answer for it."""
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from cachetools import TTLCache
 
@@ -25,7 +25,7 @@ from autotune_platform.apprentice.folding.settings import (
 )
 from autotune_platform.apprentice.folding.versions import attempts, versions_in, with_evidence
 from autotune_platform.apprentice.local.contract import ServedModel
-from autotune_platform.apprentice.phases import Derived, Version, derive
+from autotune_platform.apprentice.phases import Derived, Version, derive, kept
 from autotune_platform.apprentice.sampling import SamplingRate, sampling_rate
 from autotune_platform.apprentice.versions.models import ModelVersion
 from autotune_platform.apprentice.window import WindowFigures, figures
@@ -132,47 +132,88 @@ def standing_of(
         now: Unix seconds.
     """
     document = configuration.document
-    known = versions_in([item for item in about if item["sk"].startswith(VERSION)])
-    stored = {
+    stored = _stored_in(about)
+    read = _read(configuration, about, stored)
+    derived, versions = read.derived, read.versions
+    standings = {}
+    for number, version in versions.items():
+        window = _window(stored.get(number), document, now)
+        coverage = _coverage(stored.get(number), read.own[number], document)
+        rate = sampling_rate(
+            window,
+            sampling_of(document),
+            coaching=read.rules[number].coaching,
+            alpha=read.rules[number].alpha,
+            is_serving=derived.serving == number,
+            alarm_level=version.evidence.alarm_level,
+            false_alarm_pairs=read.rules[number].false_alarm_pairs,
+            is_settling=coverage is not None and coverage.is_settling,
+        )
+        standings[number] = VersionStanding(
+            read.own[number],
+            read.rules[number],
+            version,
+            window,
+            rate,
+            coverage,
+            is_refolded=number in read.refolded,
+        )
+    return Standing(task, configuration, derived, read.examples, standings)
+
+
+def kept_versions(configuration: Configuration, about: Sequence[Item]) -> frozenset[int]:
+    """Return the versions that runs ask, and the one that would serve next; see ``phases.kept``.
+
+    Args:
+        configuration: a task's present one.
+        about: as for ``standing_of``.
+    """
+    read = _read(configuration, about, _stored_in(about))
+    return kept(read.derived, read.versions.values())
+
+
+class _Read(NamedTuple):
+    """What follows from items about a task.
+
+    Attributes:
+        own: versions of the present definition, by number, as the two below.
+        refolded: those whose evidence is of the present rules.
+    """
+
+    own: Mapping[int, ModelVersion]
+    rules: Mapping[int, Rules]
+    versions: Mapping[int, Version]
+    refolded: frozenset[int]
+    examples: int
+    derived: Derived
+
+
+def _stored_in(about: Iterable[Item]) -> Mapping[int, StoredEvidence]:
+    return {
         item["version"]: StoredEvidence.model_validate(item)
         for item in about
         if item["sk"].startswith(EVIDENCE)
     }
+
+
+def _read(
+    configuration: Configuration, about: Sequence[Item], stored: Mapping[int, StoredEvidence]
+) -> _Read:
+    document, definition_hash = configuration.document, configuration.definition_hash
+    known = versions_in([item for item in about if item["sk"].startswith(VERSION)])
     examples = next(
-        (item["examples"] for item in about if item["sk"] == counts_key(task.definition_hash)), 0
+        (item["examples"] for item in about if item["sk"] == counts_key(definition_hash)), 0
     )
     places = attempts(known.values())
-    own = {n: one for n, one in known.items() if one.definition_hash == task.definition_hash}
+    own = {n: one for n, one in known.items() if one.definition_hash == definition_hash}
     rules = {number: rules_of(document, attempt=places[number]) for number in own}
     read = {number: _evidence(stored.get(number), rules[number]) for number in own}
     versions = {number: with_evidence(one, read[number][0]) for number, one in own.items()}
     derived = derive(
         examples=examples, needed=examples_needed(document), versions=list(versions.values())
     )
-    standings = {}
-    for number, version in versions.items():
-        window = _window(stored.get(number), document, now)
-        coverage = _coverage(stored.get(number), own[number], document)
-        rate = sampling_rate(
-            window,
-            sampling_of(document),
-            coaching=rules[number].coaching,
-            alpha=rules[number].alpha,
-            is_serving=derived.serving == number,
-            alarm_level=version.evidence.alarm_level,
-            false_alarm_pairs=rules[number].false_alarm_pairs,
-            is_settling=coverage is not None and coverage.is_settling,
-        )
-        standings[number] = VersionStanding(
-            own[number],
-            rules[number],
-            version,
-            window,
-            rate,
-            coverage,
-            is_refolded=read[number][1],
-        )
-    return Standing(task, configuration, derived, examples, standings)
+    refolded = frozenset(number for number, (_, is_refolded) in read.items() if is_refolded)
+    return _Read(own, rules, versions, refolded, examples, derived)
 
 
 def _evidence(stored: StoredEvidence | None, rules: Rules) -> tuple[Evidence, bool]:

@@ -14,7 +14,9 @@ from autotune_platform.audit.calls import CallAudit
 from autotune_platform.audit.repository import AuditRepository
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.clock import SYSTEM_CLOCK
-from autotune_platform.runtime.environment import AccessEnvironment, AuditEnvironment, Environment
+from autotune_platform.runtime.environment.access import AccessEnvironment
+from autotune_platform.runtime.environment.audit import AuditEnvironment
+from autotune_platform.runtime.environment.base import Environment
 from autotune_platform.storage.table import Table
 
 

@@ -32,11 +32,11 @@ from autotune_platform.ledger.usable_connections import UsableConnections
 from autotune_platform.outbound.connections import connection_pool
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.document_signing import DocumentSigning
-from autotune_platform.runtime.environment import (
+from autotune_platform.runtime.environment.apprentice import (
     ApprenticeApiEnvironment,
     ApprenticeEnvironment,
-    LinearEnvironment,
 )
+from autotune_platform.runtime.environment.apprentice_runs import LinearEnvironment
 from autotune_platform.runtime.functions import Functions
 from autotune_platform.runtime.sagemaker import SageMakerRuntime
 from autotune_platform.storage.table import Table

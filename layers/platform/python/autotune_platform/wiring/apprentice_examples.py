@@ -7,7 +7,7 @@ from autotune_platform.apprentice.examples.splits import SplitRepository
 from autotune_platform.apprentice.examples.texts import ExampleContents
 from autotune_platform.apprentice.runs.repository import RunRepository
 from autotune_platform.ledger.row_answers import RowAnswers
-from autotune_platform.runtime.environment import ApprenticeExampleEnvironment
+from autotune_platform.runtime.environment.apprentice_runs import ApprenticeExampleEnvironment
 from autotune_platform.wiring.access import ApiParts
 from autotune_platform.wiring.apprentice import ApprenticeParts
 from autotune_platform.wiring.ledger import LedgerParts

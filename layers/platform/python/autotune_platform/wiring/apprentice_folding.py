@@ -25,7 +25,10 @@ from autotune_platform.apprentice.runs.repository import RunRepository
 from autotune_platform.apprentice.students.files import ModelFiles
 from autotune_platform.apprentice.training.repository import TrainingRepository
 from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import FoldingEnvironment, RunSweepEnvironment
+from autotune_platform.runtime.environment.apprentice_runs import (
+    FoldingEnvironment,
+    RunSweepEnvironment,
+)
 from autotune_platform.storage.changes import Route, Router
 from autotune_platform.storage.table import Table
 

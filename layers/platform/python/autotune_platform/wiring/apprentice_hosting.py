@@ -3,14 +3,15 @@
 from functools import cached_property
 
 from autotune_platform.apprentice.configuration.repository import TaskRepository
+from autotune_platform.apprentice.folding.repository import EvidenceRepository
 from autotune_platform.apprentice.hosting.advancing import HostingAdvancing
 from autotune_platform.apprentice.hosting.hosts import Hosts, HostSettings
+from autotune_platform.apprentice.hosting.needing import TaskNeeds
 from autotune_platform.apprentice.hosting.repository import HostingRepository
 from autotune_platform.apprentice.hosting.sweeping import HostingSweeping
 from autotune_platform.apprentice.instance_prices import InstancePrices
-from autotune_platform.apprentice.versions.repository import VersionRepository
 from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import HostingSweepEnvironment
+from autotune_platform.runtime.environment.apprentice_training import HostingSweepEnvironment
 from autotune_platform.runtime.sagemaker_control import BotoControl
 from autotune_platform.storage.table import Table
 
@@ -24,6 +25,7 @@ class HostingSweepParts:
     @cached_property
     def hosting_sweeping(self) -> HostingSweeping:
         table = Table(self.environment.apprentice_table, clients.dynamodb())
+        tasks = TaskRepository(table)
         settings = HostSettings(
             prefix=self.environment.hosting_prefix,
             role_arn=self.environment.hosting_role_arn,
@@ -32,8 +34,8 @@ class HostingSweepParts:
         return HostingSweeping(
             advancing=HostingAdvancing(
                 repository=HostingRepository(table),
-                versions=VersionRepository(table),
-                tasks=TaskRepository(table),
+                needs=TaskNeeds(tasks=tasks, evidence=EvidenceRepository(table)),
+                tasks=tasks,
                 prices=InstancePrices(usd=self.environment.training_prices),
                 hosts=Hosts(control=BotoControl(clients.sagemaker()), settings=settings),
             )

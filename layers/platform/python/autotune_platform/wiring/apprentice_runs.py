@@ -27,7 +27,7 @@ from autotune_platform.ledger.connection_repository import ConnectionRepository
 from autotune_platform.ledger.row_answers import RowAnswers
 from autotune_platform.ledger.usable_connections import UsableConnections
 from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import (
+from autotune_platform.runtime.environment.apprentice_runs import (
     ApprenticeRunApiEnvironment,
     ApprenticeWorkEnvironment,
     RunStartEnvironment,

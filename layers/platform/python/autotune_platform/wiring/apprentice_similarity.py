@@ -5,7 +5,7 @@ from functools import cached_property
 from autotune_platform.apprentice.similarity.files import EmbeddingFiles
 from autotune_platform.apprentice.similarity.hosting import EmbeddingHost
 from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import StudentEnvironment
+from autotune_platform.runtime.environment.apprentice import StudentEnvironment
 
 
 class SimilarityParts:

@@ -5,7 +5,7 @@ from functools import cached_property
 from autotune_platform.apprentice.students.files import ModelFiles
 from autotune_platform.apprentice.students.hosting import StudentHost
 from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import StudentEnvironment
+from autotune_platform.runtime.environment.apprentice import StudentEnvironment
 
 
 class StudentParts:

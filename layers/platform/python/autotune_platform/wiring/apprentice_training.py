@@ -37,13 +37,13 @@ from autotune_platform.budgets.uses import MoneyUses
 from autotune_platform.ledger.row_answers import RowAnswers
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.document_signing import DocumentSigning
-from autotune_platform.runtime.environment import (
+from autotune_platform.runtime.environment.apprentice import TrainingPricesEnvironment
+from autotune_platform.runtime.environment.apprentice_training import (
     DeployEnvironment,
     HostingEnvironment,
     TrainingApiEnvironment,
     TrainingEnvironment,
     TrainingJobEnvironment,
-    TrainingPricesEnvironment,
     TrainingSweepEnvironment,
 )
 from autotune_platform.runtime.executions import Executions

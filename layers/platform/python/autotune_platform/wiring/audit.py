@@ -5,7 +5,7 @@ from functools import cached_property
 from autotune_platform.audit.exporting import AuditArchive, AuditExport, ExportProgressRepository
 from autotune_platform.audit.listing import AuditListing
 from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import AuditExportEnvironment
+from autotune_platform.runtime.environment.audit import AuditExportEnvironment
 from autotune_platform.storage.table import Table
 from autotune_platform.wiring.access import ApiParts
 

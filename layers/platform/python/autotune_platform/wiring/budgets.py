@@ -5,7 +5,7 @@ from functools import cached_property
 from autotune_platform.budgets.repository import BudgetRepository
 from autotune_platform.budgets.states import BudgetStates
 from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import GraderEnvironment
+from autotune_platform.runtime.environment.graders import GraderEnvironment
 from autotune_platform.storage.table import Table
 from autotune_platform.wiring.access import RegistryParts
 

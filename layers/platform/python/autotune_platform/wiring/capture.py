@@ -8,7 +8,7 @@ from autotune_platform.ledger.passed_chats import PassedChats
 from autotune_platform.ledger.row_repository import RowRepository
 from autotune_platform.ledger.texts import RowTexts
 from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import CaptureEnvironment
+from autotune_platform.runtime.environment.decks import CaptureEnvironment
 from autotune_platform.storage.table import Table
 from autotune_platform.wiring.telemetry import TelemetryParts
 

@@ -6,7 +6,7 @@ from autotune_platform.completions.forgetting import REMOVED_CONTENT, ContentFor
 from autotune_platform.judging.human.records import REQUESTED_REVIEWS
 from autotune_platform.reviews.projection import ReviewProjection
 from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import ChangesEnvironment
+from autotune_platform.runtime.environment.reviews import ChangesEnvironment
 from autotune_platform.storage.changes import Route, Router
 from autotune_platform.wiring.completions import ErasureParts
 from autotune_platform.wiring.publishing import PublisherParts

@@ -15,7 +15,7 @@ from autotune_platform.ledger.compatible.chats_again import ChatsAgain
 from autotune_platform.ledger.token_proofs import TokenProofs
 from autotune_platform.ledger.token_repository import TokenRepository
 from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import ChatEnvironment
+from autotune_platform.runtime.environment.compatible import ChatEnvironment
 from autotune_platform.storage.table import Table
 from autotune_platform.wiring.access import ApiParts
 from autotune_platform.wiring.model_calls import ModelCallParts

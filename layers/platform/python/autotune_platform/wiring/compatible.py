@@ -11,7 +11,7 @@ from autotune_platform.ledger.records import LedgerRecords
 from autotune_platform.ledger.token_proofs import TokenProofs
 from autotune_platform.ledger.token_repository import TokenRepository
 from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import ImportApiEnvironment
+from autotune_platform.runtime.environment.ledger import ImportApiEnvironment
 from autotune_platform.wiring.ledger_api import LedgerApiParts
 from autotune_platform.wiring.ledger_imports import ImportApiParts
 

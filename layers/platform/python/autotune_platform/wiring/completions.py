@@ -15,7 +15,7 @@ from autotune_platform.judging.http.repository import CallRepository
 from autotune_platform.judging.human.erasing import ExplanationEraser
 from autotune_platform.judging.human.records import ReviewRecords
 from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import ContentEnvironment, WaitingEnvironment
+from autotune_platform.runtime.environment.completions import ContentEnvironment, WaitingEnvironment
 from autotune_platform.storage.erasing import CompletionEraser
 from autotune_platform.storage.table import Table
 from autotune_platform.verdicts.listing import DecisionLists

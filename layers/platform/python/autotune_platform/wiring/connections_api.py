@@ -13,7 +13,7 @@ from autotune_platform.ledger.token_repository import TokenRepository
 from autotune_platform.ledger.tokens import TokenService
 from autotune_platform.ledger.verifying import ConnectionVerifying
 from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import ConnectionApiEnvironment
+from autotune_platform.runtime.environment.ledger import ConnectionApiEnvironment
 from autotune_platform.storage.table import Table
 from autotune_platform.wiring.access import ApiParts
 from autotune_platform.wiring.model_calls import ModelCallParts

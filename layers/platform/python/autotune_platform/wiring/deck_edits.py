@@ -17,7 +17,7 @@ from autotune_platform.decks.fixing.reading import ProposalReading
 from autotune_platform.decks.fixing.repository import EditRepository
 from autotune_platform.decks.fixing.showing import EditShowing
 from autotune_platform.decks.fixing.writing import EditWriting
-from autotune_platform.runtime.environment import DeckRunApiEnvironment
+from autotune_platform.runtime.environment.deck_runs import DeckRunApiEnvironment
 from autotune_platform.wiring.deck_labels import LabelParts
 from autotune_platform.wiring.deck_runs import DeckRunApiParts, DeckRunParts
 

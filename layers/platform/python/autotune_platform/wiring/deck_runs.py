@@ -34,7 +34,7 @@ from autotune_platform.ledger.connection_repository import ConnectionRepository
 from autotune_platform.ledger.step_shares import StepShares, at_once
 from autotune_platform.ledger.usable_connections import UsableConnections
 from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import (
+from autotune_platform.runtime.environment.deck_runs import (
     DeckRunApiEnvironment,
     DeckRunEnvironment,
     DeckRunSweepEnvironment,

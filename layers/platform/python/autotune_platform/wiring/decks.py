@@ -29,7 +29,7 @@ from autotune_platform.decks.shared_looks import SharedLooks
 from autotune_platform.ledger.connection_repository import ConnectionRepository
 from autotune_platform.ledger.usable_connections import UsableConnections
 from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import DeckEnvironment, SampleEnvironment
+from autotune_platform.runtime.environment.decks import DeckEnvironment, SampleEnvironment
 from autotune_platform.storage.purging import OrganizationItems
 from autotune_platform.storage.table import Table
 from autotune_platform.wiring.access import ApiParts, RegistryParts

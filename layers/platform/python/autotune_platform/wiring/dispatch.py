@@ -7,7 +7,7 @@ from autotune_platform.runs.recorder import RunRecorder
 from autotune_platform.runs.repository import RunRepository
 from autotune_platform.runs.room import RunRoom
 from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import DispatchEnvironment
+from autotune_platform.runtime.environment.scoring import DispatchEnvironment
 from autotune_platform.runtime.executions import Executions
 from autotune_platform.scoring.dispatch import DispatchService
 from autotune_platform.storage.table import Table

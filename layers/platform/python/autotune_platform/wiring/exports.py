@@ -16,11 +16,8 @@ from autotune_platform.ledger.row_lists import RowLists
 from autotune_platform.ledger.row_repository import RowRepository
 from autotune_platform.ledger.texts import RowTexts
 from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import (
-    ContentEnvironment,
-    ExportEnvironment,
-    ExportStartEnvironment,
-)
+from autotune_platform.runtime.environment.completions import ContentEnvironment
+from autotune_platform.runtime.environment.exports import ExportEnvironment, ExportStartEnvironment
 from autotune_platform.runtime.executions import Executions
 from autotune_platform.storage.table import Table
 from autotune_platform.wiring.access import ApiParts

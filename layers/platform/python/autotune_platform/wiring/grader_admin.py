@@ -16,7 +16,7 @@ from autotune_platform.runs.parked import ParkedRepository
 from autotune_platform.runs.parking import Parking, WellGraders
 from autotune_platform.runs.repository import RunRepository
 from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import GraderApiEnvironment, ProbingEnvironment
+from autotune_platform.runtime.environment.graders import GraderApiEnvironment, ProbingEnvironment
 from autotune_platform.storage.table import Table
 from autotune_platform.windows.counters import WindowCounters
 from autotune_platform.wiring.access import ApiParts, RegistryParts

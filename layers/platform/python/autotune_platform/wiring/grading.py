@@ -13,7 +13,7 @@ from autotune_platform.runs.durable_wait import TaskTokens
 from autotune_platform.runs.parked import ParkedRepository
 from autotune_platform.runs.parking import Parking
 from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import GradingEnvironment
+from autotune_platform.runtime.environment.scoring import GradingEnvironment
 from autotune_platform.scoring.endings import Endings
 from autotune_platform.scoring.rounds import ChunkGrading
 from autotune_platform.wiring.gateway import GatewayParts

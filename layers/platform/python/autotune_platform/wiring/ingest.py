@@ -7,7 +7,7 @@ from autotune_platform.decks.ingest.repository import IngestUrlRepository
 from autotune_platform.decks.ingest.service import IngestUrlService
 from autotune_platform.decks.repository import DeckRepository
 from autotune_platform.decks.sample_requests import SampleRequests
-from autotune_platform.runtime.environment import IngestUrlEnvironment
+from autotune_platform.runtime.environment.decks import IngestUrlEnvironment
 from autotune_platform.wiring.access import ApiParts
 from autotune_platform.wiring.decks import DeckParts
 from autotune_platform.wiring.telemetry import TelemetryParts

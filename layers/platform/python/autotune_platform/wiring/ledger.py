@@ -24,7 +24,7 @@ from autotune_platform.ledger.row_repository import RowRepository
 from autotune_platform.ledger.starting import BatchStarter
 from autotune_platform.ledger.texts import RowTexts
 from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import (
+from autotune_platform.runtime.environment.ledger import (
     LedgerApiEnvironment,
     LedgerEnvironment,
     LedgerSweepEnvironment,

@@ -13,10 +13,7 @@ from autotune_platform.ledger.prices import Prices
 from autotune_platform.ledger.service import LedgerService
 from autotune_platform.ledger.spending import SpendingService
 from autotune_platform.ledger.waiting import RowWaiting
-from autotune_platform.runtime.environment import (
-    LedgerApiEnvironment,
-    LedgerEnvironment,
-)
+from autotune_platform.runtime.environment.ledger import LedgerApiEnvironment, LedgerEnvironment
 from autotune_platform.wiring.access import ApiParts
 from autotune_platform.wiring.ledger import EnqueuingParts, LedgerParts
 

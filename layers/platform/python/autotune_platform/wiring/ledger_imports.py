@@ -10,7 +10,7 @@ from autotune_platform.ledger.imports.repository import ImportRepository
 from autotune_platform.ledger.imports.service import ImportService
 from autotune_platform.ledger.imports.work import ImportWork
 from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import ImportApiEnvironment, ImportEnvironment
+from autotune_platform.runtime.environment.ledger import ImportApiEnvironment, ImportEnvironment
 from autotune_platform.runtime.executions import Executions
 from autotune_platform.wiring.access import ApiParts
 from autotune_platform.wiring.ledger import EnqueuingParts

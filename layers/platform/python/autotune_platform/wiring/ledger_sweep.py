@@ -11,7 +11,7 @@ from autotune_platform.ledger.imports.repository import ImportRepository
 from autotune_platform.ledger.imports.work import ImportSweeping
 from autotune_platform.ledger.sweeping import LedgerSweeper
 from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import LedgerSweepEnvironment
+from autotune_platform.runtime.environment.ledger import LedgerSweepEnvironment
 from autotune_platform.runtime.executions import Executions
 from autotune_platform.storage.table import Table
 from autotune_platform.wiring.ledger import LedgerStartParts

@@ -33,7 +33,7 @@ from autotune_platform.ledger.starting import BatchStarter
 from autotune_platform.ledger.step_shares import StepShares, at_once
 from autotune_platform.ledger.working import BatchWork
 from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import LedgerWorkEnvironment
+from autotune_platform.runtime.environment.ledger import LedgerWorkEnvironment
 from autotune_platform.runtime.executions import Executions
 from autotune_platform.wiring.model_calls import ModelCallParts
 

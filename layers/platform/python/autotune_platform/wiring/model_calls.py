@@ -12,7 +12,7 @@ from autotune_platform.ledger.keys import ProviderKeys
 from autotune_platform.ledger.model_calls import ModelCalls
 from autotune_platform.ledger.roles import RoleSessions
 from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import ConnectionEnvironment
+from autotune_platform.runtime.environment.ledger import ConnectionEnvironment
 from autotune_platform.wiring.ledger import LedgerParts
 from autotune_platform.wiring.outbound import OutboundParts
 

@@ -6,7 +6,7 @@ from functools import cached_property
 from autotune_platform.access.oidc.id_tokens import IdTokens
 from autotune_platform.access.oidc.provider import OidcProvider
 from autotune_platform.access.oidc.sign_in import OidcSignIn
-from autotune_platform.runtime.environment import OidcEnvironment
+from autotune_platform.runtime.environment.access import OidcEnvironment
 from autotune_platform.wiring.access import AccessApiParts
 from autotune_platform.wiring.outbound import OutboundParts
 

@@ -7,7 +7,10 @@ from autotune_platform.graders.repository import health_partition
 from autotune_platform.operations.dead_letters import DeadLetters
 from autotune_platform.operations.deleting import OrganizationDeletion
 from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import DeadLetterEnvironment, DeletionEnvironment
+from autotune_platform.runtime.environment.operations import (
+    DeadLetterEnvironment,
+    DeletionEnvironment,
+)
 from autotune_platform.storage.purging import OrganizationItems
 from autotune_platform.storage.table import Table
 from autotune_platform.wiring.access import ApiParts

@@ -6,7 +6,7 @@ from autotune_platform.access.organizations import OrganizationService
 from autotune_platform.access.repository import AccessRepository
 from autotune_platform.ledger.enqueuing import GroupStarter
 from autotune_platform.ledger.ordering import LeftToTheSweeper, RowOrders
-from autotune_platform.runtime.environment import LedgerApiEnvironment, LedgerEnvironment
+from autotune_platform.runtime.environment.ledger import LedgerApiEnvironment, LedgerEnvironment
 from autotune_platform.wiring.ledger import LedgerParts, LedgerStartParts
 
 

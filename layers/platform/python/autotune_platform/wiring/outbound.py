@@ -5,7 +5,7 @@ from functools import cached_property
 import httpcore
 
 from autotune_platform.outbound.connections import connection_pool
-from autotune_platform.runtime.environment import GatewayEnvironment
+from autotune_platform.runtime.environment.gateway import GatewayEnvironment
 from autotune_platform.wiring.access import RegistryParts
 
 

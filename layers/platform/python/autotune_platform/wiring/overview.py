@@ -8,7 +8,7 @@ from autotune_platform.budgets.uses import MoneyUses
 from autotune_platform.overview.service import OverviewService
 from autotune_platform.projections.window_figures import WindowStatistics
 from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import OverviewEnvironment
+from autotune_platform.runtime.environment.overview import OverviewEnvironment
 from autotune_platform.storage.table import Table
 from autotune_platform.windows.counters import WindowCounters
 from autotune_platform.wiring.access import ApiParts

@@ -11,7 +11,7 @@ from autotune_platform.projections.projection import VerdictProjection
 from autotune_platform.projections.publishing import DecisionPublisher
 from autotune_platform.projections.versions import VersionWitness
 from autotune_platform.projections.windows import DecisionWindows
-from autotune_platform.runtime.environment import ProjectionEnvironment
+from autotune_platform.runtime.environment.projections import ProjectionEnvironment
 from autotune_platform.storage.changes import Route, Router
 from autotune_platform.verdicts.decisions import NEW_DECISIONS
 from autotune_platform.windows.counters import WindowCounters

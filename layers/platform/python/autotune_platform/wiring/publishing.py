@@ -5,7 +5,7 @@ from functools import cached_property
 from autotune_platform.audit.events import EventAudit
 from autotune_platform.audit.repository import AuditRepository
 from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import EventEnvironment, WebhookEnvironment
+from autotune_platform.runtime.environment.webhooks import EventEnvironment, WebhookEnvironment
 from autotune_platform.storage.changes import Route, Router
 from autotune_platform.storage.table import Table
 from autotune_platform.storage.versioned_states import VersionedStates

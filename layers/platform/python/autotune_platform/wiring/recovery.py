@@ -3,7 +3,7 @@
 from functools import cached_property
 
 from autotune_platform.operations.stuck import StuckWork
-from autotune_platform.runtime.environment import SubmissionEnvironment
+from autotune_platform.runtime.environment.completions import SubmissionEnvironment
 from autotune_platform.scoring.recovery import BatchRecovery
 from autotune_platform.wiring.scoring import ResolverParts
 from autotune_platform.wiring.submission import SubmissionParts

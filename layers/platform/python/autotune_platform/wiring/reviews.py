@@ -12,7 +12,7 @@ from autotune_platform.reviews.link_repository import LinkRepository
 from autotune_platform.reviews.link_service import ReviewLinkService
 from autotune_platform.reviews.links import ReviewCallers, ReviewLinks
 from autotune_platform.reviews.service import ReviewService
-from autotune_platform.runtime.environment import ReviewEnvironment
+from autotune_platform.runtime.environment.reviews import ReviewEnvironment
 from autotune_platform.wiring.access import ApiParts, RegistryParts
 from autotune_platform.wiring.waits import WaitParts
 

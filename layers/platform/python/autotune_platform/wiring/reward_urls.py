@@ -4,7 +4,7 @@ from functools import cached_property
 
 from autotune_platform.rewards.repository import RewardUrlRepository
 from autotune_platform.rewards.service import RewardUrlService
-from autotune_platform.runtime.environment import RewardUrlEnvironment
+from autotune_platform.runtime.environment.rewards import RewardUrlEnvironment
 from autotune_platform.wiring.access import ApiParts
 from autotune_platform.wiring.tasks import TaskParts
 

@@ -9,7 +9,7 @@ from autotune_platform.rewards.answering import RewardAnswers
 from autotune_platform.rewards.repository import ClaimRepository
 from autotune_platform.rewards.scoring import RewardScoring
 from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import RewardEnvironment
+from autotune_platform.runtime.environment.rewards import RewardEnvironment
 from autotune_platform.storage.table import Table
 from autotune_platform.wiring.access import ApiParts
 from autotune_platform.wiring.reward_urls import RewardUrlParts

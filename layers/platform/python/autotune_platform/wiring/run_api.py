@@ -7,7 +7,7 @@ from autotune_platform.ledger.ordering import OrderedRows
 from autotune_platform.ledger.row_repository import RowRepository
 from autotune_platform.runs.service import RunService
 from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import RunApiEnvironment
+from autotune_platform.runtime.environment.runs import RunApiEnvironment
 from autotune_platform.scoring.explaining import Explanations
 from autotune_platform.scoring.timeline import Timelines
 from autotune_platform.storage.table import Table

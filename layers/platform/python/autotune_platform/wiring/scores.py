@@ -4,7 +4,7 @@ from functools import cached_property
 
 from autotune_platform.completions.listing import ScoreListing
 from autotune_platform.overview.comparison import ComparisonService
-from autotune_platform.runtime.environment import ContentEnvironment
+from autotune_platform.runtime.environment.completions import ContentEnvironment
 from autotune_platform.verdicts.latest_scores import LatestScoreIndex
 from autotune_platform.verdicts.newest_first import NewestVerdicts
 from autotune_platform.verdicts.walking import ScoreWalk

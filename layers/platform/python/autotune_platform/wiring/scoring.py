@@ -5,7 +5,7 @@ from functools import cached_property
 from autotune_platform.judging.http.callbacks import Callbacks
 from autotune_platform.judging.http.repository import CallRepository
 from autotune_platform.judging.http.waiting import CallWaits
-from autotune_platform.runtime.environment import ContentEnvironment
+from autotune_platform.runtime.environment.completions import ContentEnvironment
 from autotune_platform.scoring.resolving import PanelResolver
 from autotune_platform.wiring.completions import ReviewRecordParts, VerdictParts
 from autotune_platform.wiring.graders import GraderParts

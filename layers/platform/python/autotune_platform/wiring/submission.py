@@ -15,7 +15,7 @@ from autotune_platform.completions.submission import SubmissionService
 from autotune_platform.projections.batch_lists import BatchLists
 from autotune_platform.projections.checkpoints import CheckpointRepository
 from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import SubmissionEnvironment
+from autotune_platform.runtime.environment.completions import SubmissionEnvironment
 from autotune_platform.wiring.access import ApiParts
 from autotune_platform.wiring.completions import CompletionParts, ErasureParts
 from autotune_platform.wiring.tasks import TaskParts

@@ -2,7 +2,7 @@
 
 from functools import cached_property
 
-from autotune_platform.runtime.environment import SweepEnvironment
+from autotune_platform.runtime.environment.scoring import SweepEnvironment
 from autotune_platform.scoring.sweeper import Sweeper
 from autotune_platform.wiring.projections import ProjectionParts
 from autotune_platform.wiring.recovery import RecoveryParts

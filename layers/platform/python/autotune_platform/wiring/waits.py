@@ -14,7 +14,8 @@ from autotune_platform.runs.parked import ParkedRepository
 from autotune_platform.runs.parking import Parking
 from autotune_platform.runs.waits import AwaitedSignals, RunWaits
 from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import AwaitEnvironment, ContentEnvironment
+from autotune_platform.runtime.environment.completions import ContentEnvironment
+from autotune_platform.runtime.environment.scoring import AwaitEnvironment
 from autotune_platform.storage.table import Table
 from autotune_platform.wiring.runs import RunParts
 from autotune_platform.wiring.scoring import CallParts, ResolverParts

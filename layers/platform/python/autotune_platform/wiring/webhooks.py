@@ -2,7 +2,7 @@
 
 from functools import cached_property
 
-from autotune_platform.runtime.environment import DeliveryEnvironment
+from autotune_platform.runtime.environment.webhooks import DeliveryEnvironment
 from autotune_platform.webhooks.delivering import Deliverer
 from autotune_platform.webhooks.history import DeliveryHistory
 from autotune_platform.webhooks.secrets import WebhookSecrets

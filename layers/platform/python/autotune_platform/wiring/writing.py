@@ -2,7 +2,7 @@
 
 from functools import cached_property
 
-from autotune_platform.runtime.environment import ContentEnvironment
+from autotune_platform.runtime.environment.completions import ContentEnvironment
 from autotune_platform.scoring.writing import VerdictWriter
 from autotune_platform.wiring.graders import StatisticsParts
 from autotune_platform.wiring.runs import RunParts

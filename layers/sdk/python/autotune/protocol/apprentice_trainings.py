@@ -265,6 +265,7 @@ class ApprenticeTraining(ResponseModel):
         reason: more of that in a few words, such as where its program failed; never of examples.
         job: where it is trained, if that is outside of the platform.
         hosting: what hosts it from ``deploy`` on, if that is outside of the platform.
+        model_of: the training that made its model, where it has one hosted that was made before.
         model_kept_until: until when what it trained may be hosted although it failed to be; None
             where it is not kept, or another training has it.
         reserved_nano_usd: what is set aside for a job whose end was not noted yet, in billionths of
@@ -292,6 +293,7 @@ class ApprenticeTraining(ResponseModel):
     reason: str | None = None
     job: ApprenticeTrainingJob | None = None
     hosting: ApprenticeTrainingHosting | None = None
+    model_of: int | None = None
     model_kept_until: Timestamp | None = None
     reserved_nano_usd: int = 0
     spent_nano_usd: int = 0

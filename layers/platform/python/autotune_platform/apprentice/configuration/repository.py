@@ -94,6 +94,11 @@ class TaskRepository:
         item = self._table.get(task_id, configuration_key(version))
         return model_from(item, Configuration) if item else None
 
+    def latest(self, task_id: str) -> Configuration | None:
+        """Return a task's present configuration; None where the task is gone."""
+        found, _ = self.configurations(task_id, limit=1, next_token=None)
+        return found[0] if found else None
+
     def configurations(
         self, task_id: str, *, limit: int, next_token: str | None
     ) -> tuple[list[Configuration], str | None]:

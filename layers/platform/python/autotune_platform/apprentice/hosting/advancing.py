@@ -28,7 +28,6 @@ from autotune_platform.apprentice.hosting.looking import (
     was_wanted,
 )
 from autotune_platform.apprentice.hosting.models import (
-    ASKED_WITHIN,
     COMPONENT,
     ENDPOINT,
     KEPT_FOR,
@@ -38,10 +37,10 @@ from autotune_platform.apprentice.hosting.models import (
     Lack,
     State,
 )
+from autotune_platform.apprentice.hosting.needing import Needs, TaskNeeds
 from autotune_platform.apprentice.hosting.repository import HostingCost, HostingRepository
 from autotune_platform.apprentice.hosting.returning import is_wanted_now, made_again, may_return
 from autotune_platform.apprentice.instance_prices import InstancePrices, price_of
-from autotune_platform.apprentice.versions.repository import VersionRepository
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.sagemaker_control import HostLimitError
@@ -62,7 +61,7 @@ class HostingAdvancing:
     """Takes hostings from state to state."""
 
     repository: HostingRepository
-    versions: VersionRepository
+    needs: TaskNeeds
     tasks: TaskRepository
     hosts: Hosts
     prices: InstancePrices
@@ -78,9 +77,11 @@ class HostingAdvancing:
         if hosting.state == "gone":
             self._look_at_gone(hosting, now)
             return
-        if hosting.state != "deleting" and not self._is_needed(hosting, now):
-            self._enter(hosting, "deleting")
-            return
+        if hosting.state != "deleting":
+            hosting, is_needed = self._needed(hosting, now)
+            if not is_needed:
+                self._enter(hosting, "deleting", error="unasked" if hosting.unasked_since else None)
+                return
         try:
             self._advance(hosting, now)
         except HostLimitError as error:
@@ -93,8 +94,9 @@ class HostingAdvancing:
                 self._stay(hosting, now)
 
     def _look_at_gone(self, hosting: Hosting, now: datetime) -> None:
-        """Keep what its version needs, and make it again once somebody asks; forget all else."""
-        if not self._may_return(hosting):
+        """Keep what its version may need, and make it again once that is asked; forget all else."""
+        needs = self.needs.of(hosting.task_id)
+        if needs is None or not self._may_return(hosting, needs):
             if hosting.unwanted_at is not None or now >= hosting.since + KEPT_FOR:
                 self._forget(hosting)
             return
@@ -104,13 +106,13 @@ class HostingAdvancing:
             self._stay(hosting, now)
             return
         base = self.repository.find(hosting.task_id, hosting.base)
-        if base is not None and may_return(hosting, base, now):
+        if base is not None and needs.asks(hosting.name) and may_return(hosting, base, now):
             self._make_again(hosting, now)
         else:
             self._stay(hosting, now)
 
-    def _may_return(self, hosting: Hosting) -> bool:
-        """Return whether what was given up is of a version that is asked; see ``returning``.
+    def _may_return(self, hosting: Hosting, needs: Needs) -> bool:
+        """Return whether what was given up is of a version that may be asked; see ``returning``.
 
         A base that went with its adapters was not given up, and returns with them.
         """
@@ -118,10 +120,8 @@ class HostingAdvancing:
             return False
         if hosting.base is None:
             others = self.repository.of_task(hosting.task_id)
-            return any(one.base == hosting.name and self._may_return(one) for one in others)
-        known = self.versions.all_of(hosting.task_id)
-        is_asked = any(one.model == hosting.name and one.is_hosted for one in known)
-        return is_asked and hosting.error is not None
+            return any(one.base == hosting.name and self._may_return(one, needs) for one in others)
+        return hosting.error is not None and needs.may_ask(hosting.name)
 
     def _make_again(self, hosting: Hosting, now: datetime) -> None:
         logger.warning("a hosting is made again", hosting=hosting.name, error=hosting.error)
@@ -151,24 +151,21 @@ class HostingAdvancing:
         else:
             self._stay(hosting, now)
 
-    def _is_needed(self, hosting: Hosting, now: datetime) -> bool:
-        """Return whether a hosting is still to be there: a retired version's is for a day."""
+    def _needed(self, hosting: Hosting, now: datetime) -> tuple[Hosting, bool]:
+        """Return a hosting as it is seen now, and whether it is still to be there."""
         if hosting.unwanted_at is not None:
-            return False
-        if self.tasks.configuration(hosting.task_id, _FIRST_CONFIGURATION) is None:
-            return False
+            return hosting, False
         if hosting.kind == "base":
+            if self.tasks.configuration(hosting.task_id, _FIRST_CONFIGURATION) is None:
+                return hosting, False
             others = self.repository.of_task(hosting.task_id)
-            return any(one.base == hosting.name and one.state != "gone" for one in others)
-        known = self.versions.all_of(hosting.task_id)
-        version = next((one for one in known if one.model == hosting.name), None)
-        if version is not None and version.is_hosted:
-            return True
-        if version is None and hosting.state == "creating":
-            # Its training may have ended, which looks every ten minutes at the longest.
-            return now < max(hosting.since, hosting.wanted_at or hosting.since) + ASKED_WITHIN
-        unused_since = version.retired_at if version is not None else hosting.since
-        return now < (unused_since or hosting.since) + KEPT_FOR
+            has_any = any(one.base == hosting.name and one.state != "gone" for one in others)
+            return hosting, has_any
+        needs = self.needs.of(hosting.task_id)
+        if needs is None:
+            return hosting.model_copy(update={"unasked_since": None}), False
+        seen = needs.seen(hosting, now)
+        return seen, needs.need(seen, now)
 
     def _create(self, hosting: Hosting, now: datetime) -> None:
         base = self._base_of(hosting, now)

@@ -13,11 +13,14 @@ Kind = Literal["base", "adapter"]
 State = Literal["creating", "waiting", "ready", "asleep", "resizing", "deleting", "gone"]
 """``waiting`` is a base for which no instance is to be had: what was made of it is taken down, and
 it begins anew with another type, or later (``lacking``)."""
-HostingError = Literal["failed", "stuck", "no_capacity", "limit", "name_taken", "refused", "lost"]
+HostingError = Literal[
+    "failed", "stuck", "no_capacity", "limit", "name_taken", "refused", "lost", "unasked"
+]
 """Why it was given up: its host does not start; SageMaker did not get on with it for half an hour,
 or it answered nobody for as long; SageMaker had no instance for it for a day, or the account's
 quotas have no room for any; something that is not ours has its name; SageMaker does not take the
-request, or somebody took down what was being made; or it was there, and is not any more."""
+request, or somebody took down what was being made; it was there, and is not any more; or its
+version was asked by nobody."""
 Lack = Literal["capacity", "quota"]
 """Why a type of instance is not to be had: SageMaker has none, or the account may have no more."""
 
@@ -26,7 +29,8 @@ ENDPOINT, COMPONENT = "endpoint", "component"
 
 STUCK_AFTER = timedelta(minutes=30)
 KEPT_FOR = timedelta(hours=24)
-"""So long the hosting of a retired version stays, and that of a model that no version is."""
+"""So long the hosting of a version stays that is retired, or that nobody asks any more, and that of
+a model that no version is."""
 ASKED_WITHIN = timedelta(hours=6)
 """Whoever wants a model hosted asks again within so long, his execution lost and redriven."""
 MOST_NAME_CHARACTERS = 63
@@ -39,6 +43,7 @@ class Wanted(NamedTuple):
         model: name that no other model ever has.
         artifact: URI of its ``model.tar.gz``, an adapter alone.
         base: what it is an adapter of.
+        since: when it began to be wanted; what was given up before is of an earlier wish.
     """
 
     task_id: str
@@ -46,6 +51,7 @@ class Wanted(NamedTuple):
     artifact: str
     idle_minutes: int
     base: "WantedBase"
+    since: datetime | None = None
 
 
 class WantedBase(NamedTuple):
@@ -100,10 +106,13 @@ class Hosting(FrozenModel):
             not created again.
         error: why it was given up, if it was.
         since: when it came into its state.
+        asked_since: of an adapter, when it began to be wanted as it was made.
         called_at: the last minute in which it answered, as far as anybody noted it.
         wanted_at: the last minute in which somebody was not answered.
         silent_since: the first minute in which it did not answer, of those since it last did; None
             where it does, and where it is not ``ready``.
+        unasked_since: when a version that is not retired was first seen to be asked by nobody;
+            None where it is asked, and of a base.
         unwanted_at: when its task was deleted; it is taken down whatever else is known.
         counted_until: up to when its instance is in the account; None where it has none.
         made_again: how often it began anew after it was given up, in a row.
@@ -127,9 +136,11 @@ class Hosting(FrozenModel):
     state: State = "creating"
     error: HostingError | None = None
     since: datetime
+    asked_since: datetime | None = None
     called_at: datetime | None = None
     wanted_at: datetime | None = None
     silent_since: datetime | None = None
+    unasked_since: datetime | None = None
     unwanted_at: datetime | None = None
     counted_until: datetime | None = None
     made_again: int = 0
@@ -162,6 +173,11 @@ class Hosting(FrozenModel):
     def failed_for(self, adapter: "Hosting") -> bool:
         """Whether it is a base that was given up after an adapter of it was wanted."""
         return self.error is not None and self.since >= adapter.since
+
+    def is_of_earlier(self, wanted: Wanted) -> bool:
+        """Whether it was made when somebody wanted it before."""
+        made, now = self.asked_since, wanted.since
+        return made is not None and now is not None and made < now
 
     @property
     def is_silent(self) -> bool:

@@ -29,7 +29,12 @@ def may_return(adapter: Hosting, base: Hosting, now: datetime) -> bool:
 
 
 def pause_of(hosting: Hosting) -> timedelta:
-    """Return how long a hosting stays away after it was given up: each time for twice as long."""
+    """Return how long a hosting stays away after it was given up: each time for twice as long.
+
+    One that nobody asked had no fault, and is made again at once.
+    """
+    if hosting.error == "unasked":
+        return timedelta()
     begun = hosting.made_again_at
     if begun is None or hosting.since - begun > _LASTED:
         return _FIRST_PAUSE
@@ -48,6 +53,7 @@ def made_again(hosting: Hosting, now: datetime) -> Hosting:
         "error": None,
         "instance_type": hosting.types[0] if hosting.kind == "base" else None,
         "lacking": None,
+        "unasked_since": None,
         "made_again": 1 if is_first else hosting.made_again + 1,
         "made_again_at": now,
     }

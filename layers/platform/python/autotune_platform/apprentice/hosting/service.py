@@ -33,6 +33,12 @@ class Hostings:
         """
         name = name_of(self.prefix, wanted.model)
         found = self.repository.find(wanted.task_id, name)
+        if found is not None and found.is_of_earlier(wanted):
+            if found.state == "gone":
+                self.repository.forget(found)
+                found = None
+            elif found.state == "deleting":
+                return self._made(wanted, name)
         if found is None:
             found = self._begun(wanted, name)
         # The base comes after: one that nothing is of would be taken down.
@@ -48,8 +54,18 @@ class Hostings:
         return self.repository.find(adapter.task_id, adapter.base) if adapter.base else None
 
     def _begun(self, wanted: Wanted, name: str) -> Hosting:
+        made = self._made(wanted, name)
+        base = self.base_of(made)
+        if base is not None and base.state == "deleting":
+            return made  # once that is gone: it would take this one along
+        if self.repository.add(made):
+            return made
+        return self.repository.find(wanted.task_id, name) or made
+
+    def _made(self, wanted: Wanted, name: str) -> Hosting:
+        """Return a hosting that begins, and that nobody knows yet."""
         now = self.clock.now()
-        made = Hosting(
+        return Hosting(
             name=name,
             kind="adapter",
             task_id=wanted.task_id,
@@ -57,11 +73,9 @@ class Hostings:
             base=base_name_of(self.prefix, wanted.task_id, wanted.base),
             idle_minutes=wanted.idle_minutes,
             since=now,
+            asked_since=wanted.since,
             due_at=now,
         )
-        if self.repository.add(made):
-            return made
-        return self.repository.find(wanted.task_id, name) or made
 
     def _moved(self, wanted: Wanted, adapter: Hosting) -> Hosting:
         """Have an adapter that nothing was made of wait for another base, if that is wanted now."""

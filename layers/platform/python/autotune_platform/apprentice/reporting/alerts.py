@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from autotune.protocol import apprentice_reports as wire
 from autotune_platform.apprentice.folding.models import Asked, DayCounts
 from autotune_platform.apprentice.hosting.models import Hosting
-from autotune_platform.apprentice.phases import Stage
+from autotune_platform.apprentice.phases import Stage, kept
 from autotune_platform.apprentice.reporting.known import KnownTask, VersionFigures
 from autotune_platform.budgets.scopes import PeriodUse
 from autotune_platform.budgets.task_money import TaskSpend
@@ -75,9 +75,10 @@ def _of_silence(today: DayCounts, lately: Asked) -> Iterator[wire.ApprenticeAler
 def _of_hosts(task: KnownTask, hostings: Iterable[Hosting]) -> Iterator[wire.ApprenticeAlert]:
     """Yield which versions are asked though what hosted them is gone, and since when."""
     known = {one.name: one for one in hostings}
+    asked = kept(task.derived, (one.known.version for one in task.versions.values()))
     for number, one in task.versions.items():
         host = known.get(one.known.known.model)
-        if host is None or one.stage is Stage.OUT:
+        if host is None or number not in asked:
             continue
         base = known.get(host.base or "")
         if host.error and host.state in {"deleting", "gone"}:

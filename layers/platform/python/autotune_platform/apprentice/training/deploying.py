@@ -92,8 +92,9 @@ class DeployStep:
             base=WantedBase(
                 artifact=self._uri(base_folder(settings["baseModel"])),
                 instance_types=self._types(begun),
-                rank=settings["lora"]["r"],
+                rank=training.model.rank or settings["lora"]["r"],
             ),
+            since=training.created_at,
         )
 
     def _types(self, begun: Begun) -> tuple[str, ...]:

@@ -31,7 +31,8 @@ class TrainingEndings:
             self.data.delete(under.task_id, under.training_id)
             if found is None or found.plan is not None:
                 self.models.delete_jobs(under.task_id, under.training_id)
-        if found is not None and found.has_ended and found.version is None and found.model:
+        is_left = found is not None and found.has_ended and found.version is None
+        if found is not None and is_left and found.model and found.model_taken_by is None:
             kept_until = found.model_kept_until
             if kept_until is None or self.progress.clock.now() >= kept_until:
                 self.models.delete(under.task_id, found.model.name)

@@ -94,13 +94,21 @@ class TrainingRepository:
         """Return what is known of the last training of a task."""
         return model_from(self._table.get(trainings_of(task_id), LAST) or {}, LastTraining)
 
-    def add(self, task: ApprenticeTask, training: Training, *, emergency: int) -> bool:
+    def add(
+        self,
+        task: ApprenticeTask,
+        training: Training,
+        *,
+        emergency: int,
+        made_by: Training | None = None,
+    ) -> bool:
         """Store a training that begins, and have that published.
 
-        It returns False where the task changed, or another began.
+        It returns False where the task changed, another began, or a model is kept no longer.
 
         Args:
             emergency: number of the latest version that raised an emergency; 0 where none did.
+            made_by: the training whose model it takes, which is kept for it.
         """
         before = training.number - 1
         last = Addition(
@@ -119,7 +127,9 @@ class TrainingRepository:
             only_if={"number": before or None, "running": None},
         )
         stored = self._addition(training, only_if={"number": None})
-        writes = (unchanged(self._table.name, task), last, stored, self._told(training))
+        writes = [unchanged(self._table.name, task), last, stored, self._told(training)]
+        if made_by is not None:
+            writes.append(self._taken(made_by, training))
         return self._table.write_together(writes, token=uuid4().hex) is None
 
     def hold_back(self, task: ApprenticeTask, last: LastTraining, held: HeldBack) -> None:
@@ -251,6 +261,18 @@ class TrainingRepository:
         """
         items = self._table.items(trainings_of(task_id), attributes=("pk", "sk"))
         self._table.delete_many((item["pk"], item["sk"]) for item in items)
+
+    def _taken(self, made_by: Training, training: Training) -> Addition:
+        """Return what has a training's model taken by another, once."""
+        known = made_by.model_dump(mode="json", include={"id", "turn", "model_kept_until"})
+        return Addition(
+            table=self._table.name,
+            pk=trainings_of(made_by.task_id),
+            sk=training_key(made_by.number),
+            changes={"model_taken_by": training.number},
+            remove=("model_kept_until", OPEN_SHARD),
+            only_if={**known, "model_taken_by": None},
+        )
 
     def _told(self, training: Training) -> Addition:
         """Return what has it published that a training began, or that it ended."""

@@ -1,0 +1,78 @@
+"""Which hostings a task still needs: those that runs ask, and for a day those that they asked."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import NamedTuple
+
+from autotune_platform.apprentice.configuration.repository import TaskRepository
+from autotune_platform.apprentice.folding.items import VERSION
+from autotune_platform.apprentice.folding.repository import EvidenceRepository
+from autotune_platform.apprentice.folding.versions import versions_in
+from autotune_platform.apprentice.hosting.models import ASKED_WITHIN, KEPT_FOR, Hosting
+from autotune_platform.apprentice.standing import kept_versions
+from autotune_platform.apprentice.versions.models import ModelVersion
+from autotune_platform.runtime.parts import part
+
+
+class Needs(NamedTuple):
+    """What a task needs.
+
+    Attributes:
+        versions: all that it had, by model.
+        kept: those that are asked, and the one that would serve next.
+    """
+
+    versions: Mapping[str, ModelVersion]
+    kept: frozenset[int]
+
+    def may_ask(self, model: str) -> bool:
+        """Return whether a model is of a version that was not retired: it may be asked again."""
+        version = self.versions.get(model)
+        return version is not None and version.is_hosted
+
+    def asks(self, model: str) -> bool:
+        """Return whether a model is of a version that is asked now, or would be at once."""
+        version = self.versions.get(model)
+        return version is not None and version.number in self.kept
+
+    def seen(self, adapter: Hosting, now: datetime) -> Hosting:
+        """Return an adapter with since when its version is asked by nobody."""
+        is_unasked = self.may_ask(adapter.name) and not self.asks(adapter.name)
+        since = (adapter.unasked_since or now) if is_unasked else None
+        return adapter.model_copy(update={"unasked_since": since})
+
+    def need(self, adapter: Hosting, now: datetime) -> bool:
+        """Return whether an adapter is still to be there, as ``seen`` leaves it."""
+        version = self.versions.get(adapter.name)
+        if version is None and adapter.state == "creating":
+            # Its training looks every ten minutes at the longest, while it is under way.
+            return now < max(adapter.since, adapter.wanted_at or adapter.since) + ASKED_WITHIN
+        if version is None:
+            unused_since = adapter.since
+        elif not version.is_hosted:
+            unused_since = version.retired_at or adapter.since
+        elif adapter.unasked_since is not None:
+            unused_since = adapter.unasked_since
+        else:
+            return True
+        return now < unused_since + KEPT_FOR
+
+
+@part
+class TaskNeeds:
+    """Reads what tasks need."""
+
+    tasks: TaskRepository
+    evidence: EvidenceRepository
+
+    def of(self, task_id: str) -> Needs | None:
+        """Return what a task needs; None where it is gone."""
+        configuration = self.tasks.latest(task_id)
+        if configuration is None:
+            return None
+        about = self.evidence.about(task_id)
+        known = versions_in([item for item in about if item["sk"].startswith(VERSION)])
+        return Needs(
+            versions={one.model: one for one in known.values()},
+            kept=kept_versions(configuration, about),
+        )
