@@ -8,7 +8,7 @@ import { Time } from "../../components/time.js";
 import { Trouble } from "../../components/trouble.js";
 import { count, duration, nanoDollars, words } from "../../format.js";
 import { html, useState } from "../../preact.js";
-import { link } from "../../router.js";
+import { go, link } from "../../router.js";
 import { TaskPage } from "./frame.js";
 import { Trained } from "./trained.js";
 import { TRAINED, whatCame } from "./training-words.js";
@@ -25,13 +25,31 @@ export function Training({ name, id }) {
   const [isAsked, setAsked] = useState(false);
   return html`
     <${TaskPage} name=${name} open="Trainings" about=${`Training ${id}`}
-      actions=${training?.state === "running" ? html`<button type="button" onClick=${() => setAsked(true)}>Cancel training</button>` : null}>
+      actions=${training && actionOf(training, () => setAsked(true))}>
       <${Trouble} problem=${problem} again=${again} />
       ${!training && !problem && html`<${FactsToCome} />`}
       ${training && html`
         <${Outcome} name=${name} training=${training} />
         <${Trained} training=${training} />`}
-      ${isAsked && training && html`<${Cancel} name=${name} training=${training} onClose=${() => setAsked(false)} onDone=${again} />`}
+      ${isAsked && training && html`<${training.modelKeptUntil ? HostAgain : Cancel} name=${name} training=${training} onClose=${() => setAsked(false)} onDone=${again} />`}
+    <//>
+  `;
+}
+
+function actionOf({ state, modelKeptUntil }, onClick) {
+  if (state === "running") return html`<button type="button" onClick=${onClick}>Cancel training</button>`;
+  return modelKeptUntil ? html`<button type="button" class="primary" onClick=${onClick}>Host its model</button>` : null;
+}
+
+function HostAgain({ name, training: { number }, onClose }) {
+  const { act, problem, busy } = useAct();
+  const host = async () => {
+    const answer = await act(() => send("POST", `apprentice/tasks/${encodeURIComponent(name)}/trainings/${number}/host`));
+    if (answer) go(["apprentice", name, "trainings", String(answer.training.number)]);
+  };
+  return html`
+    <${Confirm} title=${`Host the model of training ${count(number)}?`} yes="Host" busy=${busy} problem=${problem} onYes=${host} onClose=${onClose}>
+      A new training has it hosted and judges it. Nothing is trained or paid for again.
     <//>
   `;
 }
