@@ -2,13 +2,15 @@
 
 import secrets
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from autotune import AutotuneClient
 from local.endpoint import lambda_client
 from local.records import LocalProfile
-from tests.e2e.conftest import until, verified
+from tests.e2e.conftest import CommandLine, until, verified
+from tests.support.embeddings import written
 from tests.support.graders import LoopbackGrader, answering, loopback_grader
 
 PATIENCE = 60
@@ -102,3 +104,12 @@ def test_dead_letters_are_moved_by_an_operator(profile: LocalProfile) -> None:
     (redrive,) = [name for name in names if "RedriveDeadLetters" in name]
     answer = functions.invoke(FunctionName=redrive)
     assert "FunctionError" not in answer, answer["Payload"].read()
+
+
+def test_an_embedding_model_is_stored_by_an_operator(
+    command_line: CommandLine, tmp_path: Path
+) -> None:
+    folder = str(written(tmp_path / "words"))
+    stored = command_line.read("ops", "embeddings", "put", "words", folder)
+    listed = command_line.read("ops", "embeddings", "list")
+    assert listed["embeddingModel"] == stored["embeddingModel"]

@@ -436,6 +436,43 @@ def test_a_base_that_finds_no_instance_sleeps_on_and_is_tried_again(hosted, capl
     assert isinstance(hosted.ask(hosting), LocalAnswer)
 
 
+def test_a_base_whose_copy_is_gone_is_charged_no_more_and_gets_another_once_asked(hosted):
+    hosting = hosted.ready("1-aa", number=1)
+    hosted.sweep(minutes=6)
+    counted = sum_of(hosted).seconds
+    assert counted > 300
+
+    # Nobody asks: it sleeps, long before it would be silent for half an hour.
+    without_copies(hosted, hosting.base)
+    for _ in range(2):
+        hosted.sweep(minutes=6)
+    assert hosted.base_of(hosting).state == "asleep"
+    assert sum_of(hosted).seconds == counted
+    for _ in range(3):
+        hosted.ask(hosting)
+        hosted.sweep()
+    assert isinstance(hosted.ask(hosting), LocalAnswer)
+
+    # Somebody asks: it gets another one, and the time without is nobody's.
+    hosted.sweep(minutes=6)
+    counted = sum_of(hosted).seconds
+    without_copies(hosted, hosting.base)
+    hosted.clock.turn(minutes=20)
+    assert reason_of(hosted.ask(hosting)) == Reason.NOT_READY
+    for _ in range(2):
+        hosted.sweep()
+    assert isinstance(hosted.ask(hosting), LocalAnswer)
+    assert sum_of(hosted).seconds - counted <= 120
+
+
+def without_copies(hosted, base):
+    """Have SageMaker have no copy of a base, though nobody here asked for that."""
+    hosted.lab.sagemaker.update_inference_component_runtime_config(
+        InferenceComponentName=base, DesiredRuntimeConfig={"CopyCount": 0}
+    )
+    until(lambda: not hosted.under_way())
+
+
 def test_what_is_gone_while_it_answers_is_seen_and_charged_no_more(hosted, caplog):
     hosted.advancing.prices = InstancePrices(usd={"ml.g5.xlarge": "0.36"})
     first, second = hosted.ready("1-aa", number=1), hosted.ready("2-bb", number=2)
@@ -533,6 +570,43 @@ def test_one_that_cannot_be_read_holds_up_no_other(hosted):
     with pytest.raises(ValidationError):
         hosted.sweep()
     assert hosted.base_of(hosting).created
+
+
+def test_one_that_cannot_be_read_ends_the_looks_of_no_other_of_its_task(hosted):
+    first, second = hosted.ready("1-aa", number=1), hosted.ready("2-bb", number=2)
+    key = (f"{hosted.task_id}#hosting", f"host#{first.name}")
+    item = hosted.table.get(*key)
+    hosted.table.put({**item, "state": "unheard of", "due_at": "2020" + item["due_at"][4:]})
+
+    def failing(**passes):
+        with pytest.raises(ValidationError):
+            hosted.sweep(**passes)
+
+    # Its base sleeps, wakes and answers for the other.
+    failing(minutes=31)
+    failing()
+    assert hosted.base_of(second).state == "asleep"
+    for _ in range(3):
+        hosted.ask(second)
+        failing()
+    assert isinstance(hosted.ask(second), LocalAnswer)
+
+    # The other goes, and the base stays for what may be there.
+    hosted.retire(second, 2)
+    failing(hours=25)
+    for _ in range(3):
+        failing()
+    assert hosted.state(second) == "gone"
+    assert hosted.base_of(second).state != "gone"
+    assert first.name in hosted.there()
+
+    # Whoever deletes the task marks all of it, and what can be read goes on from there.
+    hosted.repository.end(hosted.task_id, hosted.clock.now())
+    assert hosted.table.get(*key)["unwanted_at"]
+    hosted.table.put(hosted.table.get(*key) | {"state": "ready"})
+    for _ in range(6):
+        hosted.sweep()
+    assert hosted.there() == set()
 
 
 def test_what_somebody_took_down_is_not_made_again(hosted):

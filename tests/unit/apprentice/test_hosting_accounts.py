@@ -69,6 +69,13 @@ def test_an_instance_that_was_not_to_be_had_costs_nothing():
     assert looked("resizing", "asleep", copies=0) == (None, {})
 
 
+def test_a_copy_that_is_gone_was_there_until_it_was_last_seen():
+    was, now = hosting("ready", until=NOON), NOON + timedelta(minutes=5)
+    assert accounted(was, hosting("resizing", copies=0), now, is_missing=True) == (None, {})
+    # Another one is asked for, and counts from now on if it comes.
+    assert accounted(was, hosting("resizing"), now, is_missing=True) == (now, {})
+
+
 def test_only_a_base_with_an_endpoint_has_an_instance():
     for other in (
         hosting("creating", created=()),

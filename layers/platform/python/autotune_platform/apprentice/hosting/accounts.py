@@ -12,7 +12,7 @@ from autotune_platform.apprentice.hosting.models import COMPONENT, ENDPOINT, Hos
 
 
 def accounted(
-    before: Hosting, after: Hosting, now: datetime
+    before: Hosting, after: Hosting, now: datetime, *, is_missing: bool = False
 ) -> tuple[datetime | None, dict[str, int]]:
     """Return until when a hosting's instance is counted after a look, and its seconds by day.
 
@@ -23,9 +23,10 @@ def accounted(
     Args:
         before: as it was read.
         after: as the look leaves it.
+        is_missing: whether the copy that it had is not there any more, which is as being lost.
     """
     since = before.counted_until
-    if since is None:
+    if since is None or is_missing:
         return (now if _has_instance(after) else None), {}
     if _is_awaited(after):
         return since, {}

@@ -40,7 +40,7 @@ from autotune_platform.apprentice.hosting.models import (
 from autotune_platform.apprentice.hosting.needing import Needs, TaskNeeds
 from autotune_platform.apprentice.hosting.repository import HostingCost, HostingRepository
 from autotune_platform.apprentice.hosting.returning import is_wanted_now, made_again, may_return
-from autotune_platform.apprentice.instance_prices import InstancePrices, price_of
+from autotune_platform.apprentice.instance_prices import InstancePrices
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.sagemaker_control import HostLimitError
@@ -119,8 +119,8 @@ class HostingAdvancing:
         if hosting.unwanted_at is not None:
             return False
         if hosting.base is None:
-            others = self.repository.of_task(hosting.task_id)
-            return any(one.base == hosting.name and self._may_return(one, needs) for one in others)
+            own = self.repository.adapters_of(hosting)
+            return own.unread > 0 or any(self._may_return(one, needs) for one in own.known)
         return hosting.error is not None and needs.may_ask(hosting.name)
 
     def _make_again(self, hosting: Hosting, now: datetime) -> None:
@@ -158,9 +158,8 @@ class HostingAdvancing:
         if hosting.kind == "base":
             if self.tasks.configuration(hosting.task_id, _FIRST_CONFIGURATION) is None:
                 return hosting, False
-            others = self.repository.of_task(hosting.task_id)
-            has_any = any(one.base == hosting.name and one.state != "gone" for one in others)
-            return hosting, has_any
+            own = self.repository.adapters_of(hosting)
+            return hosting, own.unread > 0 or any(one.state != "gone" for one in own.known)
         needs = self.needs.of(hosting.task_id)
         if needs is None:
             return hosting.model_copy(update={"unasked_since": None}), False
@@ -176,21 +175,16 @@ class HostingAdvancing:
             if found.status is None and ENDPOINT not in hosting.created:
                 self.hosts.create_endpoint(hosting)
                 found = self.hosts.endpoint(hosting)
-            hosting = self._noted(hosting, ENDPOINT)
+            hosting = hosting.with_part(ENDPOINT)
             if not self._is_up(hosting, found, now, base):
                 return
         found = self.hosts.component(hosting)
         if found.status is None and COMPONENT not in hosting.created:
             self.hosts.create_component(hosting)
             found = self.hosts.component(hosting)
-        hosting = self._noted(hosting, COMPONENT)
+        hosting = hosting.with_part(COMPONENT)
         if self._is_up(hosting, found, now, base):
             self._enter(hosting, "ready")
-
-    @staticmethod
-    def _noted(hosting: Hosting, part_: str) -> Hosting:
-        """Return a hosting with one more part that was created; it is stored with what follows."""
-        return hosting.model_copy(update={"created": (*{*hosting.created, part_},)})
 
     def _base_of(self, hosting: Hosting, now: datetime) -> Hosting | None:
         """Return an adapter's base if it answers; else have it do so, or give the adapter up."""
@@ -237,12 +231,13 @@ class HostingAdvancing:
 
     def _go_without(self, hosting: Hosting, lack: Lack, now: datetime) -> None:
         """Have a base try the next type of instance, or all of them later; or give it up."""
+        logger.warning("no instance", instance=hosting.instance_type, lack=lack)
         lacking, is_over = without(hosting, lack, now)
         if is_over:
             self._enter(hosting, "deleting", error=error_of(lacking), lacking=lacking)
         else:
-            left = self._noted(hosting, ENDPOINT)  # or a part of what it takes
-            self._enter(left, "waiting", lacking=lacking)
+            # What an endpoint takes may be there although it was refused.
+            self._enter(hosting.with_part(ENDPOINT), "waiting", lacking=lacking)
 
     def _try_next(self, hosting: Hosting, now: datetime) -> None:
         """Begin with the next type once nothing of the one before is left, and it is time."""
@@ -263,6 +258,9 @@ class HostingAdvancing:
         if found.status is None or found.status == _FAILED:
             self._lose(hosting, found)
             return
+        if hosting.kind == "base" and not found.copies:
+            self._miss(hosting, now)
+            return
         after, wanted = listened(hosting), hosting.wanted_at
         silent_since = after.silent_since
         if silent_since and wanted and wanted - silent_since >= STUCK_AFTER:
@@ -274,9 +272,15 @@ class HostingAdvancing:
 
     def _look_at_adapters(self, base: Hosting, now: datetime) -> None:
         """Have those that are to answer looked at, beginning with the next sweep."""
-        for one in self.repository.of_task(base.task_id):
-            if one.base == base.name and one.state in {"ready", "gone"} and one.due_at > now:
+        for one in self.repository.adapters_of(base).known:
+            if one.state in {"ready", "gone"} and one.due_at > now:
                 self.repository.change(one, one.model_copy(update={"due_at": now}))
+
+    def _miss(self, hosting: Hosting, now: datetime) -> None:
+        """Have a base whose copy is gone get another one, or sleep where nobody asks it now."""
+        logger.warning("a base has no copy", hosting=hosting.name)
+        copies = int(is_wanted_now(hosting, now))
+        self._begin_resizing(hosting, now, copies=copies, is_missing=True)
 
     def _lose(self, hosting: Hosting, found: Found) -> None:
         """Give up what SageMaker has no more, or that failed after it had answered."""
@@ -286,25 +290,31 @@ class HostingAdvancing:
         )
         self._give_up(hosting, error)
 
-    def _begin_resizing(self, hosting: Hosting, now: datetime, *, copies: int) -> None:
+    def _begin_resizing(
+        self, hosting: Hosting, now: datetime, *, copies: int, is_missing: bool = False
+    ) -> None:
         """Store how many copies there are to be, and ask for them if nobody wrote meanwhile."""
-        if self._enter(hosting, "resizing", copies=copies):
+        if self._enter(hosting, "resizing", copies=copies, is_missing=is_missing):
             stored = self.repository.find(hosting.task_id, hosting.name)
             if stored is not None and stored.state == "resizing":
                 self._resize(stored, now)
 
     def _resize(self, hosting: Hosting, now: datetime) -> None:
         found = self.hosts.component(hosting)
-        if hosting.is_stuck(now) and found == Found(status=_IN_SERVICE, reason=found.reason):
+        is_as_asked = found.copies == found.wanted == hosting.copies
+        if found.status == _IN_SERVICE and found.is_ours and is_as_asked:
+            self._enter(hosting, "ready" if hosting.copies else "asleep")
+        elif hosting.is_stuck(now) and found.is_empty:
             # SageMaker has no instance for it: whoever asks next has it tried again.
             logger.error(STUCK_MESSAGE, hosting=hosting.name, state=hosting.state)
-            self._enter(hosting, "asleep", copies=0)
+            if found.wanted:  # else one that comes later would be there, and paid for, unseen
+                self._begin_resizing(hosting, now, copies=0, is_missing=True)
+            else:
+                self._enter(hosting, "asleep", copies=0)
         elif hosting.is_stuck(now):
             self._give_up(hosting, "stuck")
         elif found.status is None or found.status == _FAILED:
             self._lose(hosting, found)
-        elif found.status == _IN_SERVICE and found.copies == hosting.copies:
-            self._enter(hosting, "ready" if hosting.copies else "asleep")
         else:
             if found.status == _IN_SERVICE:
                 self.hosts.set_copies(hosting, hosting.copies)
@@ -313,8 +323,8 @@ class HostingAdvancing:
     def _delete(self, hosting: Hosting, now: datetime) -> None:
         if hosting.kind == "base":
             # SageMaker deletes no base that has adapters.
-            for one in self.repository.of_task(hosting.task_id):
-                if one.base == hosting.name and one.state not in {"deleting", "gone"}:
+            for one in self.repository.adapters_of(hosting).known:
+                if one.state not in {"deleting", "gone"}:
                     self._enter(one, "deleting", error=hosting.error)
         if self.hosts.take_down(hosting):
             self._enter(hosting, "gone")
@@ -339,6 +349,7 @@ class HostingAdvancing:
         *,
         copies: int | None = None,
         error: HostingError | None = None,
+        is_missing: bool = False,
         **changes: Any,
     ) -> bool:
         now = self.clock.now()
@@ -354,20 +365,16 @@ class HostingAdvancing:
                 "error": error or hosting.error,
             }
         )
-        logger.info(
-            "hosting",
-            hosting=hosting.name,
-            state=state,
-            instance=after.instance_type,
-            error=after.error,
-        )
-        return self._store(hosting, after, now)
+        logger.info("hosting", hosting=hosting.name, state=state, error=after.error)
+        return self._store(hosting, after, now, is_missing=is_missing)
 
     def _stay(self, hosting: Hosting, now: datetime) -> None:
         self._store(hosting, hosting, now)
 
-    def _store(self, before: Hosting, after: Hosting, now: datetime) -> bool:
-        counted_until, seconds = accounted(before, after, now)
+    def _store(
+        self, before: Hosting, after: Hosting, now: datetime, *, is_missing: bool = False
+    ) -> bool:
+        counted_until, seconds = accounted(before, after, now, is_missing=is_missing)
         changes = {"due_at": next_look(after, now), "counted_until": counted_until}
         after = after.model_copy(update=changes)
         costs = list(self._costs(before, seconds))
@@ -384,7 +391,6 @@ class HostingAdvancing:
         task = is_read and self.tasks.configuration(hosting.task_id, _FIRST_CONFIGURATION)
         if not task:
             return
-        price = self.prices.find(hosting.instance_type or "")
         for day, count in seconds.items():
-            cost = None if price is None else price_of(count, price)
+            cost = self.prices.of(hosting.instance_type or "", count)
             yield HostingCost(task.organization_id, hosting.task_id, day, count, cost)

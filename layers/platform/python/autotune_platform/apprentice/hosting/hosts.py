@@ -39,13 +39,20 @@ class Found:
         status: as SageMaker says it; None where there is nothing.
         is_ours: whether its tags say so; True where there is nothing.
         copies: those that a component has.
+        wanted: as many as SageMaker is to have it have.
         reason: why it failed.
     """
 
     status: str | None = None
     is_ours: bool = True
     copies: int = 0
+    wanted: int = 0
     reason: str = ""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it is a component of ours in service, without a copy."""
+        return self.status == "InService" and self.is_ours and not self.copies
 
 
 @dataclass(frozen=True)
@@ -191,10 +198,13 @@ class Hosts:
         described = self.control.find(operation, **named)
         if described is None:
             return Found()
+        copies = described.get("RuntimeConfig", {})
+        present = copies.get("CurrentCopyCount", 0)
         return Found(
             status=described[status],
             is_ours=self._is_ours(described[arn], hosting),
-            copies=described.get("RuntimeConfig", {}).get("CurrentCopyCount", 0),
+            copies=present,
+            wanted=copies.get("DesiredCopyCount", present),
             reason=described.get("FailureReason", ""),
         )
 

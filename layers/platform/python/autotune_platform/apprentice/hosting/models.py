@@ -174,6 +174,10 @@ class Hosting(FrozenModel):
         """Whether it is a base that was given up after an adapter of it was wanted."""
         return self.error is not None and self.since >= adapter.since
 
+    def with_part(self, part_: str) -> "Hosting":
+        """Return it with one more part that was created."""
+        return self.model_copy(update={"created": (*{*self.created, part_},)})
+
     def is_of_earlier(self, wanted: Wanted) -> bool:
         """Whether it was made when somebody wanted it before."""
         made, now = self.asked_since, wanted.since

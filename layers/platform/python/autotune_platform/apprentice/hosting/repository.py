@@ -5,10 +5,12 @@ Three write a hosting: the sweeper, each time on condition that it is as it was 
 model, who notes minutes and nothing else; and whoever deletes its task.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 from uuid import uuid4
+
+from pydantic import ValidationError
 
 from autotune_platform.apprentice.configuration.items import model_from
 from autotune_platform.apprentice.folding.items import DUE_RUNS_INDEX
@@ -59,6 +61,18 @@ class HostingCost(NamedTuple):
         return {HOSTING_SECONDS: self.seconds, COST_HOSTING: self.nano_usd}
 
 
+class Adapters(NamedTuple):
+    """What a base has.
+
+    Attributes:
+        known: its adapters, those too that are gone.
+        unread: how many more there are that cannot be read.
+    """
+
+    known: Sequence[Hosting]
+    unread: int
+
+
 def hostings_of(task_id: str) -> str:
     """Return the partition of a task's hostings."""
     return f"{task_id}#hosting"
@@ -76,9 +90,17 @@ class HostingRepository:
         return model_from(item, Hosting) if item else None
 
     def of_task(self, task_id: str) -> list[Hosting]:
-        """Return all hostings of a task."""
-        found = self._table.items(hostings_of(task_id), starting=_HOST)
-        return [model_from(item, Hosting) for item in found]
+        """Return all hostings of a task that can be read.
+
+        One that cannot be fails its own looks alone: those of the others go on.
+        """
+        return [one for one in map(_readable, self._items_of(task_id)) if one is not None]
+
+    def adapters_of(self, base: Hosting) -> "Adapters":
+        """Return what a base has; an adapter that cannot be read may be there, for all we know."""
+        items = [one for one in self._items_of(base.task_id) if one.get("base") == base.name]
+        known = [one for one in map(_readable, items) if one is not None]
+        return Adapters(known, len(items) - len(known))
 
     def add(self, hosting: Hosting) -> bool:
         """Store a hosting; return False where there is one of that name."""
@@ -168,9 +190,9 @@ class HostingRepository:
     def end(self, task_id: str, at: datetime) -> None:
         """Have the sweeper take down all that a task has, beginning with its next look."""
         noted = {"unwanted_at": moment(at), "due_at": moment(at)}
-        for one in self.of_task(task_id):
-            if one.unwanted_at is None:
-                self._table.update(hostings_of(task_id), _HOST + one.name, noted, having=OPEN_SHARD)
+        for item in self._items_of(task_id):
+            if "unwanted_at" not in item:
+                self._table.update(item["pk"], item["sk"], noted, having=OPEN_SHARD)
 
     def due(self, before: datetime, *, limit: int) -> Iterator[Item]:
         """Yield items of hostings that are to be looked at, the longest due first; see ``read``."""
@@ -185,9 +207,19 @@ class HostingRepository:
         """Delete a hosting of which nothing is left."""
         self._table.delete(hostings_of(hosting.task_id), _HOST + hosting.name)
 
+    def _items_of(self, task_id: str) -> Iterator[Item]:
+        return self._table.items(hostings_of(task_id), starting=_HOST)
+
     def _note(self, task_id: str, name: str, noted: Item, *, rising: str) -> bool:
         key = (hostings_of(task_id), _HOST + name)
         return self._table.update(*key, noted, rising=rising, having=OPEN_SHARD) is not None
+
+
+def _readable(item: Item) -> Hosting | None:
+    try:
+        return model_from(item, Hosting)
+    except ValidationError:
+        return None  # whoever looks at it raises this, each time
 
 
 def _item_of(hosting: Hosting) -> Item:
