@@ -12,7 +12,7 @@ from tests.support.apprentice_folding import Apprentice
 from tests.support.executions import inputs_of
 from tests.support.lambdas import LambdaContext, handler
 from tests.support.students import made_up
-from tests.support.training_jobs import BASE, TASK, TRAINING, TYPES, job_trainings
+from tests.support.training_jobs import BASE, TASK, TRAINING, TYPES, job_trainings, store_base
 from tests.support.trainings import THRESHOLDS, VERBS, taught
 
 CREATE = "CreateEndpoint"
@@ -206,6 +206,7 @@ def test_what_is_not_kept_or_of_another_task_by_now_is_not_hosted(trainings, mon
     event = trained(trainings)
     assert "no model of training 1 is kept" in said()
     assert trainings.deployed(event)["done"]
+    store_base("another/base")
     trainings.put(training={**TRAINING, "baseModel": "another/base"})
     assert f"is of training.baseModel {BASE}" in said()
     trainings.put(description="Another task.", systemPrompt="Say it otherwise.")
