@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 from aws_lambda_powertools.event_handler.openapi.params import Query
 
+from autotune.protocol.apprentice_estimates import ApprenticeEstimateResponse
 from autotune.protocol.apprentice_reports import (
-    ApprenticeEstimateResponse,
     ApprenticeReportResponse,
     ApprenticeReportSent,
     ApprenticeStatusResponse,

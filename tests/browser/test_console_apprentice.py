@@ -256,6 +256,14 @@ def test_a_run_shows_its_input_and_the_way_that_it_went(console, filled):
     expect(body).to_contain_text(run["input"]["text"])
 
 
+def test_a_run_says_why_its_small_model_had_no_answer(console, filled):
+    silent = {"phase": 3, "local_version": 1, "local": "unavailable", "local_fault": "timed_out"}
+    one = filled.answered(created_at=datetime.now(UTC), **silent)
+    filled.store([one])
+    page = console.open(f"#/apprentice/intents/runs/{one.id}")
+    expect(page.locator(".facts").first).to_contain_text("version 1: unavailable (timed out)")
+
+
 def test_a_task_without_runs_says_what_is_next(console, filled):
     page = console.open("#/apprentice/idle")
     expect(page.locator("main")).to_contain_text("50 more answers of the paid model are needed")

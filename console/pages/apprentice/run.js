@@ -40,8 +40,8 @@ function Outcome({ run }) {
       ["Answered by", answeredBy(run)],
       ["Phase", routing?.phase],
       ["Marks", marks.length > 0 ? marks.join(", ") : null],
-      ["Small model", routing?.localVersion && `version ${routing.localVersion}: ${routing.local ?? "not asked yet"}`],
-      ["In shadow", routing?.shadowVersion && `version ${routing.shadowVersion}: ${routing.shadow ?? "not asked yet"}`],
+      ["Small model", routing?.localVersion && cameOf(routing.localVersion, routing.local, routing.localFault)],
+      ["In shadow", routing?.shadowVersion && cameOf(routing.shadowVersion, routing.shadow, routing.shadowFault)],
       ["Agreement", routing && routing.pairs.length > 0 ? routing.pairs.map((pair) => `version ${pair.version}: ${score(pair.score)}${!pair.isDrawn ? ", no evidence" : pair.isSure ? "" : ", no evidence behind a gate"}`).join("; ") : null],
       ["Cost", routing && nanoDollars(routing.costNanoUsd)],
       ["Requests of the ledger", routing && routing.requestIds.length > 0 ? routing.requestIds.map((one) => html`<a key=${one} href=${link(["ledger", "requests", one])}><code>${one}</code></a> `) : null],
@@ -51,6 +51,12 @@ function Outcome({ run }) {
       ["Ended", run.endedAt && html`<${Time} at=${run.endedAt} />`],
     ]} />
   `;
+}
+
+// What came of asking a version, and why it has no answer.
+function cameOf(version, outcome, fault) {
+  const why = fault ? ` (${words(fault)})` : "";
+  return `version ${version}: ${outcome ?? "not asked yet"}${why}`;
 }
 
 function Json({ title, value }) {

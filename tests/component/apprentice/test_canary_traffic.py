@@ -10,18 +10,8 @@ from cachetools import TTLCache
 
 from autotune_platform.apprentice.standing import KNOWN_SECONDS, KNOWN_TASKS
 from functions.apprentice import runs_api, work_runs
-from tests.component.apprentice.test_run_phases import (
-    DAY,
-    NONE_CHECKED,
-    OTHER,
-    Phased,
-    Small,
-    phased,
-    small,
-)
 from tests.support.lambdas import forget_processes
-
-__all__ = ["Small", "phased", "small"]
+from tests.support.phased_runs import DAY, NONE_CHECKED, OTHER, Phased
 
 TASK = "/api/v1/apprentice/tasks/intents"
 RULES = {

@@ -11,20 +11,13 @@ from autotune_platform.apprentice.examples.texts import ExampleContents
 from autotune_platform.apprentice.routing import Local, Model, Remote
 from autotune_platform.apprentice.runs.repository import RunRepository
 from autotune_platform.storage.table import Table
-from tests.support.apprentice_folding import NOON, Apprentice
+from tests.support.apprentice_folding import NOON
 from tests.support.kept import kept
 from tests.support.killing import Killed, Killer
 from tests.support.lambdas import forget_processes
 
 PHASE_1 = {"phase": 1, "local": None, "is_drawn": False, "sampling_rate": None}
 PHASE_3 = {"phase": 3, "answers": Model.LOCAL}
-
-
-@pytest.fixture
-def apprentice(platform, ledger):
-    made = Apprentice(platform, ledger.connect())
-    made.add_version(1)
-    return made
 
 
 def stored(apprentice):

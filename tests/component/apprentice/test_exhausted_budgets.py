@@ -9,20 +9,9 @@ from autotune_platform.apprentice.routing import Model
 from autotune_platform.apprentice.runs import running
 from autotune_platform.apprentice.runs.repository import RunRepository
 from autotune_platform.apprentice.sampling import Draw
-from tests.component.apprentice.test_run_phases import (
-    ALL_CHECKED,
-    DAY,
-    NO_ROOM,
-    Phased,
-    Small,
-    small,
-)
 from tests.support.apprentice_runs import ANSWER, Runs
 from tests.support.lambdas import forget_processes
-
-__all__ = ["small"]
-
-OTHER = '{"intent":"close_door"}'
+from tests.support.phased_runs import ALL_CHECKED, DAY, NO_ROOM, OTHER, Phased, Small
 
 
 class Poor(Phased):

@@ -1,8 +1,5 @@
 """Ended runs become counts, pairs and evidence, each once."""
 
-import math
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from datetime import timedelta
 from random import Random
 
@@ -10,54 +7,14 @@ import pytest
 
 from autotune.protocol.limits import MAX_MATCH_FIELDS
 from autotune_platform.apprentice.evidence import folded
-from autotune_platform.apprentice.folding.repository import EvidenceRepository
-from autotune_platform.apprentice.folding.service import RunFolding
-from autotune_platform.apprentice.folding.settings import rules_of
 from autotune_platform.apprentice.routing import Local, Model, Remote
 from autotune_platform.apprentice.runs.items import runs_of
 from autotune_platform.apprentice.runs.models import RunPair
 from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment.apprentice_runs import FoldingEnvironment
-from autotune_platform.runtime.grouping import groups
-from autotune_platform.wiring.apprentice_folding import FoldingParts
-from tests.support.apprentice_folding import NOON, Apprentice
-from tests.support.killing import Killed, Killer
-from tests.support.lambdas import forget_processes
+from tests.support.apprentice_folding import NOON
+from tests.support.folded import DAY, counts, rebuilt, rules, stored
+from tests.support.killing import Killer
 from tests.support.tables import items_of_tables
-
-DAY = "2026-11-27"
-LOW = {
-    "phase1ToPhase2": 50,
-    "phase2ToPhase3": 0.6,
-    "coachingTrigger": 0.5,
-    "emergencyThreshold": 0.1,
-}
-
-
-@pytest.fixture
-def apprentice(platform, ledger):
-    made = Apprentice(platform, ledger.connect())
-    made.add_version(1)
-    return made
-
-
-def counts(apprentice, day=DAY):
-    [found] = apprentice.evidence.days(apprentice.task.id, day, day)
-    return found
-
-
-def stored(apprentice, version=1):
-    return apprentice.evidence.find(apprentice.task.id, [version]).get(version)
-
-
-def rules(apprentice, attempt=1):
-    answer = apprentice.platform.call("GET", f"/api/v1/apprentice/tasks/{apprentice.name}")
-    return rules_of(answer.json["task"]["configuration"], attempt=attempt)
-
-
-def rebuilt(apprentice, version=1, attempt=1):
-    pairs = apprentice.evidence.pairs(apprentice.task.id, version)
-    return folded(pairs, rules(apprentice, attempt))
 
 
 def test_pairs_are_numbered_and_folded(apprentice):
@@ -331,44 +288,6 @@ def test_a_task_is_deleted_with_all_that_is_known_of_it(apprentice):
     assert not [key for key in left if key.startswith((task.id, "apr_"))]
 
 
-def test_two_shards_that_fold_at_once_lose_nothing(apprentice):
-    dice = Random(3)
-    runs = [apprentice.answered(dice.choice((0, 0.5, 1))) for _ in range(60)]
-    apprentice.store(runs)
-    parts = [apprentice.records()[place::3] for place in range(3)]
-    shards = [FoldingParts(FoldingEnvironment.parse()).run_router for _ in parts]
-
-    def follow(shard, records):
-        for some in groups(records, 5):
-            shard.route(some)
-
-    with ThreadPoolExecutor(3) as threads:
-        list(threads.map(follow, shards, parts))
-    pairs = list(apprentice.evidence.pairs(apprentice.task.id, 1))
-    assert [pair.sequence for pair in pairs] == list(range(1, 61))
-    assert stored(apprentice).evidence(rules(apprentice)) == rebuilt(apprentice)
-    assert counts(apprentice).remote == 60
-    assert math.fsum(pair.score for pair in pairs) == math.fsum(run.pairs[0].score for run in runs)
-
-
-@pytest.mark.parametrize("moment", ["before-call", "after-call"])
-def test_whoever_is_killed_at_any_call_leaves_all_to_be_done_or_nothing(apprentice, moment):
-    killer = Killer()
-    number = 0
-    for after in range(12):
-        apprentice.store(apprentice.answered(score) for score in (1, 0, 0.5))
-        number += 3
-        killer.kill(moment, after=after)
-        with suppress(Killed):
-            apprentice.follow()
-        killer.spare()
-        forget_processes()
-        apprentice.follow()
-        assert stored(apprentice).sequence == number
-        assert counts(apprentice).remote == number
-        assert stored(apprentice).evidence(rules(apprentice)) == rebuilt(apprentice)
-
-
 def test_what_is_asked_of_aws_for_a_hundred_runs_is_counted(apprentice):
     apprentice.store(apprentice.answered(1) for _ in range(40))
     apprentice.follow()
@@ -377,112 +296,6 @@ def test_what_is_asked_of_aws_for_a_hundred_runs_is_counted(apprentice):
     apprentice.follow(apprentice.records()[-25:])
     # The task, its entries, its evidence, and one transaction.
     assert killer.called == ["GetItem", "BatchGetItem", "BatchGetItem", "TransactWriteItems"]
-
-
-@pytest.fixture
-def before_the_write(monkeypatch):
-    """Have something happen just before a consumer's next transaction."""
-
-    def install(rival):
-        write = EvidenceRepository.write
-        due = [rival]
-
-        def written(self, writes):
-            if due:
-                due.pop()()
-            return write(self, writes)
-
-        monkeypatch.setattr(EvidenceRepository, "write", written)
-
-    return install
-
-
-def rival_of(apprentice):
-    """Return another process, which follows all that there is."""
-    consumer = FoldingParts(FoldingEnvironment.parse()).run_router
-    return lambda: consumer.route(apprentice.records())
-
-
-def test_a_run_that_another_one_counts_meanwhile_is_counted_once(apprentice, before_the_write):
-    apprentice.store([apprentice.answered()])
-    before_the_write(rival_of(apprentice))
-    apprentice.follow()
-    found = counts(apprentice)
-    assert (found.begun, found.remote, found.examples) == (1, 1, 1)
-
-
-def test_what_another_one_published_meanwhile_stays_published(apprentice, before_the_write):
-    apprentice.put(thresholds=LOW)
-    apprentice.store(apprentice.answered(1) for _ in range(60))
-    apprentice.follow()
-    apprentice.store([apprentice.answered(1)])
-    [added] = apprentice.records()[-1:]
-    apprentice.add_version(1, canary_at=60)
-    [changed] = apprentice.records()[-1:]
-    rival = FoldingParts(FoldingEnvironment.parse()).run_router
-    before_the_write(lambda: rival.route([changed]))
-    apprentice.follow([added])
-    assert stored(apprentice).sequence == 61
-    assert stored(apprentice).told_promotion == 60
-
-
-def test_what_another_one_counts_of_additional_models_meanwhile_is_counted_once(
-    apprentice, before_the_write
-):
-    run = apprentice.answered()
-    apprentice.store([run])
-    apprentice.follow()
-    assert apprentice.table.add_together(apprentice.runs.paying_additional(run, 30))
-    before_the_write(rival_of(apprentice))
-    apprentice.follow()
-    assert counts(apprentice).cost_additional == 30
-
-
-def test_no_evidence_is_stored_by_rules_that_are_over(apprentice, before_the_write):
-    apprentice.store(apprentice.answered(score) for score in (1, 0, 1))
-    apprentice.follow()
-    apprentice.store([apprentice.answered(1)])
-    former, before = rules(apprentice), stored(apprentice)
-    before_the_write(lambda: apprentice.put(thresholds=LOW))
-    apprentice.follow(apprentice.records()[-1:])
-    after = stored(apprentice)
-    pairs = apprentice.evidence.pairs(apprentice.task.id, 1)
-    assert (after.sequence, after.evidence(former)) == (4, folded(pairs, former))
-    assert after.configuration_version == before.configuration_version
-    apprentice.follow()
-    assert stored(apprentice).evidence(rules(apprentice)) == rebuilt(apprentice)
-
-
-def test_a_task_that_is_deleted_meanwhile_keeps_nothing(apprentice, before_the_write):
-    apprentice.store([apprentice.answered(1)])
-    path = f"/api/v1/apprentice/tasks/{apprentice.name}"
-    before_the_write(lambda: apprentice.platform.call("DELETE", path))
-    apprentice.follow()
-    assert [item["pk"]["S"] for item in items_of_tables()["apprentice"]] == [
-        f"{apprentice.organization_id}#tasks"
-    ]
-
-
-def test_a_run_that_comes_after_its_task_is_gone_goes_too(apprentice):
-    run = apprentice.answered(1)
-    apprentice.platform.call("DELETE", f"/api/v1/apprentice/tasks/{apprentice.name}")
-    apprentice.store([run])
-    apprentice.follow()
-    assert apprentice.runs.get(run.id) is None
-
-
-def test_the_beginning_of_a_run_that_comes_late_changes_nothing(apprentice):
-    run = apprentice.run()
-    apprentice.store([run])
-    [begun] = apprentice.records()[-1:]
-    ended = apprentice.answered(1).model_copy(update={"id": run.id})
-    apprentice.runs.change(run, ended)
-    apprentice.follow()
-    apprentice.follow([begun])
-    apprentice.follow()
-    found = counts(apprentice)
-    assert (found.begun, found.remote, found.pending) == (1, 1, 0)
-    assert stored(apprentice).sequence == 1
 
 
 def test_what_is_stored_as_nothing_is_folded_as_nothing(apprentice):
@@ -525,25 +338,3 @@ def test_counts_of_all_fields_of_many_versions_fit_an_item_and_an_expression(app
     assert {one.missed[MAX_MATCH_FIELDS - 1] for one in counts(apprentice).versions.values()} == {1}
     assert len(counts(apprentice).versions) == 50
     assert max(lengths) <= 4_096
-
-
-def test_runs_of_a_task_that_cannot_be_counted_hold_up_no_other_task(apprentice, monkeypatch):
-    other = Apprentice(apprentice.platform, apprentice.connection_id, name="other")
-    other.add_version(1)
-    apprentice.store([apprentice.answered(1)])
-    other.store([other.answered(0.5)])
-    sick = apprentice.task.id
-    count = RunFolding._count
-
-    def counted(self, organization_id, name, task_id, runs):
-        if task_id == sick:
-            raise RuntimeError("sick")
-        count(self, organization_id, name, task_id, runs)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(RunFolding, "_count", counted)
-        with pytest.raises(RuntimeError, match="sick"):
-            apprentice.follow()
-    assert (counts(other).begun, stored(other).sequence) == (1, 1)
-    apprentice.follow()
-    assert (counts(apprentice).begun, counts(other).begun) == (1, 1)

@@ -9,23 +9,12 @@ from typing import Any
 import pytest
 
 from autotune_platform.apprentice.local.contract import LocalAnswer
-from tests.component.apprentice.test_run_phases import (
-    ALL_CHECKED,
-    DAY,
-    NO_ROOM,
-    NONE_CHECKED,
-    Phased,
-    Small,
-    small,
-)
 from tests.support.apprentice_runs import ANSWER, WORKER, Runs
 from tests.support.killing import Killer
 from tests.support.lambdas import LambdaContext, forget_processes, handler
+from tests.support.phased_runs import ALL_CHECKED, DAY, NO_ROOM, NONE_CHECKED, OTHER, Phased, Small
 from tests.support.task_chats import TaskChats
 
-__all__ = ["small"]
-
-OTHER = '{"intent":"close_door"}'
 LINEAR = {"backend": "linear", "gate": "confidence"}
 
 

@@ -2,117 +2,17 @@
 
 import io
 import json
-from collections.abc import Iterator
-from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from autotune_platform.apprentice.local.clients import BackendClients
-from autotune_platform.apprentice.local.contract import (
-    LocalAnswer,
-    LocalQuestion,
-    Reason,
-    Unavailable,
-)
-from autotune_platform.apprentice.runs.models import Run
-from tests.support.apprentice import configuration
-from tests.support.apprentice_folding import Apprentice
-from tests.support.apprentice_runs import ANSWER, INPUT, WORKER, Runs
-from tests.support.killing import Killed, Killer
+from autotune_platform.apprentice.local.contract import Reason, Unavailable
+from tests.support.apprentice_runs import ANSWER, INPUT, WORKER
+from tests.support.killing import Killer
 from tests.support.lambdas import LambdaContext, forget_processes, handler
 from tests.support.ledger import later
-
-OTHER = '{"intent":"close_door"}'
-ALL_CHECKED = {"decay": "exponential", "minFloor": 1}
-NONE_CHECKED = {"decay": "exponential", "k": 100, "minFloor": 0.001}
-DAY = {"daily": "10"}
-NO_ROOM = {"daily": "0.000001"}
-
-
-class Small:
-    """The small model: what each version says, by its name."""
-
-    def __init__(self) -> None:
-        self.says: dict[str, LocalAnswer | Unavailable | str] = {}
-        self.asked: list[tuple[str, LocalQuestion, int]] = []
-
-    def client_for(self, configuration: Any, served: Any) -> Any:
-        small = self
-
-        class Client:
-            def ask(self, question: LocalQuestion, *, timeout_ms: int) -> LocalAnswer | Unavailable:
-                small.asked.append((served.model, question, timeout_ms))
-                said = small.says.get(served.model, ANSWER)
-                return LocalAnswer(said, served.model, None, 5) if isinstance(said, str) else said
-
-        return Client()
-
-
-@pytest.fixture
-def small(monkeypatch: pytest.MonkeyPatch) -> Small:
-    made = Small()
-    monkeypatch.setattr(
-        BackendClients, "client_for", lambda self, document, served: made.client_for(None, served)
-    )
-    return made
-
-
-class Phased:
-    """A task in a later phase."""
-
-    def __init__(self, runs: Runs, small: Small) -> None:
-        self.runs = runs
-        self.small = small
-        self.task = Apprentice(runs.platform, runs.connection_id)
-
-    def shadowed(self, **fields: Any) -> None:
-        """Bring the task to phase 2: there are examples, and a version."""
-        self.task.put(**{"budgets": DAY, **fields})
-        self.task.add_version(1)
-        self._learn(60, score=0.9)
-
-    def served(self, **fields: Any) -> None:
-        """Bring the task to phase 3: the version has graduated, and passed its canary."""
-        self.task.put(**{"budgets": DAY, "sampling": NONE_CHECKED, **fields})
-        self.task.add_version(1)
-        self._learn(200, score=1.0)
-        self.task.add_version(1, canary_at=200)
-        forget_processes()
-
-    def _learn(self, runs: int, *, score: float) -> None:
-        now = datetime.now(UTC) - timedelta(minutes=5)
-        self.task.store([self.task.answered(score, created_at=now) for _ in range(runs)])
-        self.task.follow()
-        forget_processes()
-
-    def ran(self, **options: Any) -> dict[str, Any]:
-        answer = self.runs.start(wait=20, **options)
-        assert answer.status == 200, answer.text
-        run: dict[str, Any] = answer.json["run"]
-        return run
-
-    def stored(self, run_id: str) -> Run:
-        found = self.runs.stored(run_id)
-        assert found is not None
-        return found
-
-    @property
-    def status(self) -> dict[str, Any]:
-        answer = self.runs.platform.call("GET", "/api/v1/apprentice/tasks/intents/status")
-        status: dict[str, Any] = answer.json["status"]
-        return status
-
-    @property
-    def paid(self) -> int:
-        executions: int = self.runs.bill["executions"]
-        return executions
-
-
-@pytest.fixture
-def phased(runs: Runs, small: Small) -> Iterator[Phased]:
-    return Phased(runs, small)
+from tests.support.phased_runs import ALL_CHECKED, DAY, NONE_CHECKED, OTHER, Phased
 
 
 def test_in_phase_2_both_are_asked_and_their_answers_are_a_pair(phased: Phased) -> None:
@@ -155,7 +55,22 @@ def test_in_phase_2_the_paid_model_answers_whatever_the_small_one_does(
     run = phased.ran()
 
     assert (run["output"], run["routing"]["local"]) == ({"intent": "open_door"}, local)
+    has_no_answer = local == "unavailable" or len(str(said)) > 100_000
+    assert (run["routing"]["localFault"] is not None) == has_no_answer
     assert [one["score"] for one in run["routing"]["pairs"]] == pairs
+
+
+def test_a_run_says_why_a_version_has_no_answer(phased: Phased) -> None:
+    phased.served()
+    phased.task.add_version(2)
+    forget_processes()
+    phased.small.says["small-1"] = Unavailable(Reason.ANOTHER_VERSION, "for a test")
+    phased.small.says["small-2"] = Unavailable(Reason.NOT_READY, "for a test")
+
+    routing = phased.ran()["routing"]
+
+    assert (routing["answers"], routing["local"]) == ("remote", "unavailable")
+    assert (routing["localFault"], routing["shadowFault"]) == ("another_version", "not_ready")
 
 
 def test_in_phase_2_a_paid_model_that_fails_makes_no_pair(phased: Phased) -> None:
@@ -365,73 +280,3 @@ def test_a_version_that_answers_takes_one_call_of_aws(phased: Phased) -> None:
     phased.ran()
 
     assert called == ["PutItem"]
-
-
-def also(phased: Phased, **fields: Any) -> dict[str, Any]:
-    """Return the ``remote`` of a task that asks another connection's model, too."""
-    model = {"maxOutputTokens": 50, **fields}
-    remote: dict[str, Any] = configuration(phased.runs.connection_id)["remote"]
-    other = phased.runs.ledger.connect(name="other")
-    return {**remote, "additional": [{**remote["primary"], **model, "connectionId": other}]}
-
-
-def test_pairs_are_put_to_additional_models_after_the_run(phased: Phased) -> None:
-    remote = also(phased)
-    phased.shadowed(remote=remote)
-
-    run = phased.ran()
-
-    assert (phased.paid, run["routing"]["additionalRequestIds"]) == (1, [])
-    phased.runs.work()
-    read = phased.runs.read(run["id"])
-    (row_id,) = read["routing"]["additionalRequestIds"]
-    row = phased.runs.ledger.read(row_id)
-    assert row["connectionId"] == remote["additional"][0]["connectionId"]
-    assert (row["purpose"], row["rawOutput"]) == ("apprentice_additional", ANSWER)
-    assert phased.paid == 2
-    assert read["routing"]["costNanoUsd"] + row["costNanoUsd"] == phased.runs.bill["total_nano_usd"]
-    assert read["routing"]["pairs"] == run["routing"]["pairs"]
-    phased.runs.work(run["id"], run["id"])
-    assert phased.paid == 2, "each is asked once, however often the run comes"
-    assert phased.stored(run["id"]).additional_cost_nano_usd == row["costNanoUsd"] > 0
-
-
-def test_an_additional_models_call_that_was_lost_is_a_cost_of_its_run(phased: Phased) -> None:
-    phased.shadowed(remote=also(phased))
-    run = phased.ran()
-    killer = Killer()
-
-    def die(ask: object) -> None:
-        killer.kill("before-call", after=0)
-
-    phased.runs.ledger.fake.world.answers.answerer = die
-    with suppress(Killed):
-        phased.runs.work()
-    killer.spare()
-
-    with later(timedelta(minutes=11)):
-        phased.runs.ledger.sweep()
-
-    (row_id,) = phased.stored(run["id"]).additional.values()
-    lost = phased.runs.ledger.read(row_id)["costNanoUsd"]
-    assert phased.stored(run["id"]).additional_cost_nano_usd == lost > 0
-
-
-def test_additional_models_are_asked_while_the_budget_has_room_alone(phased: Phased) -> None:
-    # Room for the primary one, and for no other.
-    phased.shadowed(remote=also(phased, maxOutputTokens=100_000), budgets={"daily": "0.01"})
-
-    run = phased.ran()
-    phased.runs.work()
-
-    assert (run["state"], phased.paid) == ("answered", 1)
-    assert phased.runs.read(run["id"])["routing"]["additionalRequestIds"] == []
-
-
-def test_a_run_that_made_no_pair_is_put_to_nobody_else(phased: Phased) -> None:
-    phased.shadowed(remote=also(phased))
-    phased.small.says["small-1"] = Unavailable(Reason.TIMED_OUT, "too slow")
-
-    run = phased.ran()
-
-    assert (run["routing"]["pairs"], phased.runs.messages(), phased.paid) == ([], [], 1)

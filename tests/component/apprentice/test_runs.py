@@ -1,32 +1,18 @@
 """Runs of a task in its first phase: the paid model alone answers, and each call is a row."""
 
-import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
-from unittest.mock import patch
 
 import pytest
-from botocore.exceptions import ReadTimeoutError
 
 from autotune.protocol.limits import MAX_APPRENTICE_INPUT_BYTES
-from autotune_platform.apprentice.runs.items import run_from
-from autotune_platform.apprentice.runs.starting import WORKER_SECONDS
 from autotune_platform.budgets.money import MoneyBudgets, Reserved
-from autotune_platform.budgets.slots import Slots
 from autotune_platform.budgets.uses import task_scope
 from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment.apprentice_runs import FoldingEnvironment
-from autotune_platform.storage.cursors import encode_cursor
 from autotune_platform.storage.table import Table
-from autotune_platform.wiring.apprentice_folding import FoldingParts
-from functions.apprentice import runs_api
-from tests.component.access.test_limits import caller_of, limit
-from tests.support.apprentice_runs import ANSWER, INPUT, WORKER, Runs, failed
-from tests.support.lambdas import LambdaContext, forget_processes, handler
+from tests.support.apprentice_runs import ANSWER, INPUT, Runs, failed
 from tests.support.ledger import later
-from tests.support.tables import stream_records
 
 
 def test_a_run_that_is_waited_for_has_its_answer(runs: Runs) -> None:
@@ -277,126 +263,6 @@ def test_what_is_not_there_is_not_found(runs: Runs) -> None:
     assert runs.start(wait=26).status == 422
 
 
-def test_a_worker_that_does_not_answer_in_time_goes_on(runs: Runs) -> None:
-    def late(event: dict[str, Any]) -> dict[str, Any]:
-        raise ReadTimeoutError(endpoint_url="lambda")
-
-    runs.worker.instead = late
-    answer = runs.start(wait=20, key="k")
-
-    assert answer.status == 202, answer.text
-    run_id = answer.json["run"]["id"]
-    assert runs.messages() == [run_id]
-    assert runs.work(run_id) == []
-    assert runs.read(run_id)["state"] == "answered"
-
-
-def test_a_worker_that_goes_on_keeps_the_place_of_who_waited(runs: Runs) -> None:
-    def late(event: dict[str, Any]) -> dict[str, Any]:
-        time.sleep(1)
-        raise ReadTimeoutError(endpoint_url="lambda")
-
-    runs.worker.instead = late
-    limit(runs.platform, waitingRequests=1)
-
-    assert runs.start(wait=1).status == 202
-    assert runs.worker.invoked == 1
-    # Whoever waits for a second at a time has no second worker.
-    queued = runs.start(wait=1)
-    assert (queued.status, runs.worker.invoked) == (202, 1)
-    assert queued.json["run"]["id"] in runs.messages()
-    with later(timedelta(seconds=WORKER_SECONDS - 20)):
-        assert runs.start(wait=1).status == 202
-    assert runs.worker.invoked == 1
-
-
-def test_a_worker_that_goes_on_gives_the_place_back_when_it_ends(runs: Runs) -> None:
-    handed: list[dict[str, Any]] = []
-
-    def late(event: dict[str, Any]) -> dict[str, Any]:
-        handed.append(event)
-        time.sleep(1)
-        raise ReadTimeoutError(endpoint_url="lambda")
-
-    runs.worker.instead = late
-    limit(runs.platform, waitingRequests=1)
-    first = runs.start(wait=1)
-
-    worked = handler(WORKER)(handed[0], LambdaContext(299))
-    assert worked["run"]["id"] == first.json["run"]["id"]
-    runs.worker.instead = None
-    assert (runs.start(wait=1).status, runs.worker.invoked) == (200, 2)
-
-
-def test_a_worker_that_is_in_time_leaves_the_place_to_who_waits(runs: Runs) -> None:
-    released: list[Any] = []
-    with patch.object(Slots, "release", lambda *given: released.append(given)):
-        assert runs.start(wait=20).status == 200
-    assert len(released) == 1  # by the API
-
-
-@pytest.fixture
-def few(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> Runs:
-    """Four runs are waited for at once in an installation."""
-    monkeypatch.setenv("WAITING_RUNS", "4")
-    forget_processes()
-    return runs
-
-
-def tenant(runs: Runs, name: str) -> Any:
-    """Return who calls for a new organisation."""
-    return caller_of(runs.platform, runs.platform.new_organization(name), waiting_requests=50)
-
-
-def hold(places: ExitStack, caller: Any, times: int) -> list[float]:
-    """Have an organisation wait for so many runs at once; return how long each may."""
-    shares = runs_api.parts().waiting
-    return [places.enter_context(shares.share(caller, 20)) for _ in range(times)]
-
-
-def test_so_many_runs_of_all_organisations_are_waited_for_and_no_other_is_lost(few: Runs) -> None:
-    with ExitStack() as places:
-        assert hold(places, tenant(few, "second"), 3) == [20, 20, 0]  # half of them at most
-        assert hold(places, tenant(few, "third"), 2) == [20, 20]
-        answer = few.start(wait=20)
-        assert (answer.status, few.worker.invoked) == (202, 0)
-    assert few.work() == []
-    assert few.read(answer.json["run"]["id"])["state"] == "answered"
-    assert few.start(wait=20).status == 200  # all places were given back
-
-
-def test_a_worker_that_goes_on_keeps_a_place_of_all_until_it_ends(few: Runs) -> None:
-    handed: list[dict[str, Any]] = []
-
-    def late(event: dict[str, Any]) -> dict[str, Any]:
-        handed.append(event)
-        time.sleep(1)
-        raise ReadTimeoutError(endpoint_url="lambda")
-
-    few.worker.instead = late
-    second, third = tenant(few, "second"), tenant(few, "third")
-    assert few.start(wait=1).status == 202
-    with ExitStack() as places:
-        assert [hold(places, one, 2) for one in (second, third)] == [[20, 20], [20, 0]]
-    handler(WORKER)(handed[0], LambdaContext(299))
-    with ExitStack() as places:
-        assert [hold(places, one, 2) for one in (second, third)] == [[20, 20], [20, 20]]
-
-
-def test_places_that_nobody_gives_back_are_free_when_the_worker_has_ended(few: Runs) -> None:
-    def killed(event: dict[str, Any]) -> dict[str, Any]:
-        time.sleep(1)
-        raise ReadTimeoutError(endpoint_url="lambda")
-
-    few.worker.instead = killed
-    callers = [tenant(few, "second"), tenant(few, "third")]
-    assert few.start(wait=1).status == 202
-    for seconds, free in ((WORKER_SECONDS - 20, 3), (WORKER_SECONDS + 20, 4)):
-        with later(timedelta(seconds=seconds)), ExitStack() as places:
-            held = [one for caller in callers for one in hold(places, caller, 2)]
-            assert held.count(20) == free
-
-
 def test_a_worker_that_fails_is_given_the_run_again(runs: Runs) -> None:
     runs.worker.instead = lambda event: failed(RuntimeError("killed"))
 
@@ -442,83 +308,6 @@ def test_of_requests_at_the_same_time_under_one_key_one_is_paid(runs: Runs) -> N
     runs.work()
     assert runs.start(key="k").json["run"]["output"] == {"intent": "open_door"}
     assert runs.bill["executions"] == 2
-
-
-def test_runs_are_listed_by_day_newest_first_and_by_state(runs: Runs) -> None:
-    first = runs.start(wait=20).json["run"]["id"]
-    runs.say("no JSON")
-    runs.start(wait=20)
-    last = runs.start().json["run"]["id"]
-    records = {"Records": stream_records("apprentice")}
-    handler("functions.apprentice.follow_runs")(records, LambdaContext())
-
-    listed = _list(runs)
-    assert (listed[0]["id"], listed[-1]["id"]) == (last, first)
-    assert [one["state"] for one in listed] == ["pending", "failed", "answered"]
-    assert all("input" not in one or one["input"] is None for one in listed)
-    assert [one["id"] for one in _list(runs, state="answered")] == [first]
-    assert _list(runs, day="2020-01-01") == []
-    path = "/api/v1/apprentice/tasks/intents/runs"
-    page = runs.platform.call("GET", path, query={"limit": 2}).json
-    rest = runs.platform.call("GET", path, query={"nextToken": page["nextToken"]}).json
-    assert [*page["runs"], *rest["runs"]] == listed
-    foreign = encode_cursor("2020-01-01T00:00:00.000+00:00#apr_1")
-    for query in (
-        {"nextToken": "x"},
-        {"nextToken": foreign},
-        {"state": "lost"},
-        {"day": "today"},
-        {"page": 1},
-        {"from": "2026-01-02", "to": "2026-01-01"},
-        {"from": "2026-01-01", "to": "2026-04-03"},
-        {"day": "2026-01-01", "from": "2026-01-01"},
-        {"from": "2026-01-01", "to": "2026-01-02", "nextToken": foreign},
-    ):
-        assert runs.platform.call("GET", path, query=query).status == 422, query
-
-
-def test_runs_of_several_days_are_one_list(runs: Runs) -> None:
-    ids = [runs.start().json["run"]["id"] for _ in range(7)]
-    table = Table("apprentice", clients.dynamodb())
-    # Two today, none on the day before, three on the one before that, and two a month ago.
-    today = datetime.now(UTC)
-    made = []
-    for run_id, ago in zip(ids, (0, 0, 2, 2, 2, 30, 30), strict=True):
-        item = table.get(run_id, "run")
-        assert item is not None
-        at = today - timedelta(days=ago, milliseconds=len(made))
-        made.append(run_id)
-        table.put({**item, "created_at": at.isoformat()})
-    new = [table.get(run_id, "run") for run_id in ids]
-    parts = FoldingParts(FoldingEnvironment.parse())
-    parts.run_folding.count(run_from(item) for item in new if item is not None)
-
-    def page(**query: Any) -> tuple[list[str], str | None]:
-        path = "/api/v1/apprentice/tasks/intents/runs"
-        answer = runs.platform.call("GET", path, query=query)
-        assert answer.status == 200, answer.text
-        return [one["id"] for one in answer.json["runs"]], answer.json.get("nextToken")
-
-    days = {"from": f"{today - timedelta(days=40):%Y-%m-%d}"}
-    assert page(**days) == (ids, None)
-    assert page(**days, to=f"{today - timedelta(days=1):%Y-%m-%d}") == (ids[2:], None)
-    assert page(to=f"{today - timedelta(days=2):%Y-%m-%d}") == (ids[2:5], None)
-    for size in range(1, 8):
-        found, token = page(**days, limit=size)
-        assert len(found) == size
-        while token is not None:
-            more, token = page(**days, limit=size, nextToken=token)
-            assert more or token is None
-            found += more
-        assert found == ids
-
-
-def _list(runs: Runs, **query: Any) -> list[dict[str, Any]]:
-    path = "/api/v1/apprentice/tasks/intents/runs"
-    answer = runs.platform.call("GET", path, query=query)
-    assert answer.status == 200, answer.text
-    found: list[dict[str, Any]] = answer.json["runs"]
-    return found
 
 
 def test_a_task_whose_paid_calls_are_halted_fails_its_runs_and_says_why(runs: Runs) -> None:

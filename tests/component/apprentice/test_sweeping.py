@@ -28,13 +28,6 @@ class Later(Clock):
 
 
 @pytest.fixture
-def apprentice(platform, ledger):
-    made = Apprentice(platform, ledger.connect())
-    made.add_version(1)
-    return made
-
-
-@pytest.fixture
 def sweep(apprentice):
     """Sweep so long after the runs were made."""
     sweeping = RunSweepParts(RunSweepEnvironment.parse()).run_sweeping

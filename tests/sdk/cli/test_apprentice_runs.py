@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from autotune.cli import exit_codes
+from tests.support.apprentice_folding import Apprentice
 from tests.support.apprentice_runs import ANSWER
 from tests.support.apprentice_runs import runs as make_runs
 from tests.support.lambdas import LambdaContext, handler
@@ -46,6 +47,16 @@ def test_runs_of_some_days_are_listed(run, runs):
     assert run("apprentice", "runs", "intents", *since, *before, "--json").json_lines == []
     refused = run("apprentice", "runs", "intents", *since, "--day", f"{today}")
     assert refused.exit_code == exit_codes.USAGE
+
+
+def test_a_run_shows_why_its_small_model_had_no_answer(run, runs):
+    made = Apprentice(runs.platform, runs.connection_id)
+    silent = {"phase": 3, "local_version": 1, "local": "unavailable", "local_fault": "timed_out"}
+    one = made.answered(created_at=datetime.now(UTC), **silent)
+    made.store([one])
+    made.follow()
+    assert "unavailable (timed_out)" in run("apprentice", "runs", "intents").stdout
+    assert "timed_out" in run("apprentice", "runs", one.id).stdout
 
 
 def test_texts_of_a_run_are_deleted(run, runs):

@@ -9,19 +9,18 @@ from rich.table import Table
 from autotune.cli.figures import figure, plain_table
 from autotune.cli.invocation import Columns, Invocation, stdout_console, stop
 from autotune.cli.llm_spending import dollars
+from autotune.protocol.apprentice_estimates import ApprenticeEstimate
 from autotune.protocol.apprentice_reports import (
-    ApprenticeCoverage,
     ApprenticeDay,
-    ApprenticeEstimate,
     ApprenticeFieldAgreement,
     ApprenticeGateFigures,
     ApprenticeNextTraining,
     ApprenticeReport,
     ApprenticeSavings,
     ApprenticeStatus,
-    ApprenticeVersionStanding,
 )
 from autotune.protocol.apprentice_spend import ApprenticeBudgetUse
+from autotune.protocol.apprentice_standings import ApprenticeCoverage, ApprenticeVersionStanding
 from autotune.protocol.limits import MAX_APPRENTICE_REPORT_DAYS
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the task.")]

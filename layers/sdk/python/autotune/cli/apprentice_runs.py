@@ -10,11 +10,23 @@ import typer
 from autotune.cli.deck_reading import text_in
 from autotune.cli.invocation import Columns, Invocation, page_size, stop
 from autotune.client import APIError
-from autotune.protocol.apprentice_runs import ApprenticeRun, ApprenticeRunState
+from autotune.protocol.apprentice_runs import (
+    ApprenticeRouting,
+    ApprenticeRun,
+    ApprenticeRunState,
+)
 from autotune.protocol.limits import MAX_APPRENTICE_WAIT_SECONDS
 
 Day = datetime | None
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the task.")]
+
+
+def _small_model(routing: ApprenticeRouting | None) -> str | None:
+    """Return what came of the version that was asked, and why there is no answer."""
+    if routing is None or routing.local_fault is None:
+        return routing and routing.local
+    return f"{routing.local} ({routing.local_fault})"
+
 
 _RUNS: Columns[ApprenticeRun] = {
     "ID": lambda one: one.id,
@@ -22,6 +34,7 @@ _RUNS: Columns[ApprenticeRun] = {
     "STATE": lambda one: one.state,
     "PHASE": lambda one: one.routing and one.routing.phase,
     "ANSWERED BY": lambda one: one.routing and one.routing.answers,
+    "SMALL MODEL": lambda one: _small_model(one.routing),
     "WHY NOT": lambda one: one.error and one.error.code,
 }
 

@@ -62,6 +62,7 @@ from autotune.protocol.apprentice_certificates import (
 from autotune.protocol.apprentice_certificates import (
     SignedApprenticeCertificate as SignedApprenticeCertificate,
 )
+from autotune.protocol.apprentice_estimates import ApprenticeEstimate as ApprenticeEstimate
 from autotune.protocol.apprentice_examples import ApprenticeExample as ApprenticeExample
 from autotune.protocol.apprentice_examples import (
     ApprenticeExampleCounts as ApprenticeExampleCounts,
@@ -69,7 +70,6 @@ from autotune.protocol.apprentice_examples import (
 from autotune.protocol.apprentice_examples import ImportedExamples as ImportedExamples
 from autotune.protocol.apprentice_examples import NewApprenticeExample as NewApprenticeExample
 from autotune.protocol.apprentice_pairs import ApprenticeVersionPair as ApprenticeVersionPair
-from autotune.protocol.apprentice_reports import ApprenticeEstimate as ApprenticeEstimate
 from autotune.protocol.apprentice_reports import ApprenticeReport as ApprenticeReport
 from autotune.protocol.apprentice_reports import ApprenticeStatus as ApprenticeStatus
 from autotune.protocol.apprentice_tasks import (

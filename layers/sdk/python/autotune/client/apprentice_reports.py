@@ -4,12 +4,13 @@ from typing import Unpack
 
 from autotune.client.calls import Call, CallOptions, call, returning
 from autotune.protocol import apprentice_reports as wire
+from autotune.protocol.apprentice_estimates import ApprenticeEstimate, ApprenticeEstimateResponse
 from autotune.protocol.ids import new_id
 
 _status = returning(wire.ApprenticeStatusResponse, lambda answer: answer.status)
 _report = returning(wire.ApprenticeReportResponse, lambda answer: answer.report)
 _sent = returning(wire.ApprenticeReportSent, lambda answer: answer)
-_estimate = returning(wire.ApprenticeEstimateResponse, lambda answer: answer.estimate)
+_estimate = returning(ApprenticeEstimateResponse, lambda answer: answer.estimate)
 
 
 def get_apprentice_status(name: str, **options: Unpack[CallOptions]) -> Call[wire.ApprenticeStatus]:
@@ -68,9 +69,7 @@ def send_apprentice_report(
     )
 
 
-def get_apprentice_estimate(
-    name: str, **options: Unpack[CallOptions]
-) -> Call[wire.ApprenticeEstimate]:
+def get_apprentice_estimate(name: str, **options: Unpack[CallOptions]) -> Call[ApprenticeEstimate]:
     """Read how long it is until a version of a task graduates, and at what price.
 
     Raises:

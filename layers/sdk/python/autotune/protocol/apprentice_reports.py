@@ -1,4 +1,4 @@
-"""What becomes of a task of the apprentice, on the wire: its status, its history, its prospects.
+"""What becomes of a task of the apprentice, on the wire: its status and its history.
 
 Money is in billionths of a US dollar. Days are those of UTC.
 """
@@ -7,14 +7,10 @@ from datetime import date
 from typing import Literal
 
 from autotune.protocol.apprentice_spend import ApprenticeBudgetUse, ApprenticeSpend
+from autotune.protocol.apprentice_standings import ApprenticeThresholds, ApprenticeVersionStanding
 from autotune.protocol.apprentice_trainings import ApprenticeTrainingWaitReason
 from autotune.protocol.types import ResponseModel, Timestamp
 
-ApprenticeStage = Literal["out", "shadow", "canary", "serves"]
-ApprenticeTrend = Literal["improving", "declining", "stable"]
-ApprenticeSamplingReason = Literal[
-    "not_graduated", "stale", "below_coaching", "near_alarm", "coverage", "decay", "floor"
-]
 ApprenticeAlertKind = Literal[
     "emergency",
     "alarm",
@@ -34,152 +30,6 @@ ApprenticeAlertKind = Literal[
     "drift",
     "graduated",
 ]
-ApprenticeProspect = Literal[
-    "examples", "no_version", "few_pairs", "never", "beyond", "foretold", "canary", "serves"
-]
-
-
-class ApprenticeAgreement(ResponseModel):
-    """How far a version agrees with the paid model, since its last alarm.
-
-    Attributes:
-        pairs: answers of both that chance chose to compare.
-        mean: of their scores; None without pairs.
-        bound: the mean agreement is above this, however often one looks, with a probability of
-            ``confidence``, unless it changed since the first of these pairs.
-        confidence: one less the reciprocal of ``evidence_needed``. The bound is at the threshold
-            where ``evidence`` is at what is needed.
-        evidence: how much speaks for the version; more than 1e12 is shown as that.
-        evidence_needed: how much it takes to graduate.
-    """
-
-    pairs: int
-    mean: float | None
-    bound: float
-    confidence: float
-    evidence: float
-    evidence_needed: float
-
-
-class ApprenticeWindow(ResponseModel):
-    """The last pairs of a version. They say how much is checked, and decide nothing.
-
-    Attributes:
-        pairs: how many there are, of at most ``windowSize``.
-        mean: of their scores.
-        bound: Wilson's lower bound of it, which is not valid for who looks again and again.
-        slope: by how much scores rise in a hundred pairs.
-        has_drift: three windows, each half of the one before, fell one after the other.
-        has_shift: the last window fell by more than ``trendSensitivity``.
-        is_stale: fewer than twenty pairs are young enough.
-    """
-
-    pairs: int
-    mean: float | None
-    bound: float | None
-    slope: float | None
-    trend: ApprenticeTrend
-    has_drift: bool
-    has_shift: bool
-    is_stale: bool
-
-
-class ApprenticeSampling(ResponseModel):
-    """Which share of a version's answers is checked, and why that many."""
-
-    rate: float
-    reason: ApprenticeSamplingReason
-
-
-class ApprenticeCoverage(ResponseModel):
-    """How many inputs a version behind a gate is sure of. It never decides who answers.
-
-    Attributes:
-        confidence: how sure it has to be, 0 to 1.
-        promised: the share of the hold-out's inputs of which it was.
-        least: the share below which inputs are others than before; lower once an alarm is over.
-        inputs: how many it was asked since its last alarm began or was over.
-        share: of how many of them it was sure; None without any.
-        alarm_level: how much speaks for an alarm, which is raised at ``alarm_at``.
-        alarms: how many there were.
-        alarmed_at: when the last one was.
-        checked_until: so many pairs the version is to have, with all its answers checked, before
-            an alarm is over; None where none is on.
-    """
-
-    confidence: float
-    promised: float
-    least: float
-    inputs: int
-    share: float | None
-    alarm_level: float
-    alarm_at: float
-    alarms: int
-    alarmed_at: Timestamp | None = None
-    checked_until: int | None = None
-
-
-class ApprenticeCanary(ResponseModel):
-    """How far a version has come that has graduated, before it serves.
-
-    Attributes:
-        share: of all inputs, that it answers now; all of its answers are checked.
-        step: which share that is, from 1.
-        steps: how many there are.
-        pairs: checked answers of this step.
-        pairs_needed: how many it takes to its end; after a day one is enough.
-        since: when the step began.
-        is_automatic: whether the next share, and serving, come by themselves; without ``training``
-            a person promotes.
-    """
-
-    share: float
-    step: int
-    steps: int
-    pairs: int
-    pairs_needed: int
-    since: Timestamp
-    is_automatic: bool
-
-
-class ApprenticeVersionStanding(ResponseModel):
-    """Where a version of the small model stands.
-
-    Attributes:
-        number: of the version.
-        stage: ``shadow`` answers nobody, ``canary`` some callers, ``serves`` all that it can.
-        pairs: all that count, also those before its last alarm. Behind a gate, which is where
-            ``coverage`` is not None, they are of what callers have: answers that it is sure of.
-        graduated_at: the pair at which it graduated, since its last alarm.
-        canary: how far it has come since; None but in stage ``canary``.
-        alarm_level: how much speaks for an alarm, which is raised at ``alarm_at``.
-        alarms: how many there were.
-        alarmed_at: the pair of the last one.
-        emergency_at: the pair at which it was out for good.
-    """
-
-    number: int
-    stage: ApprenticeStage
-    pairs: int
-    agreement: ApprenticeAgreement
-    window: ApprenticeWindow
-    sampling: ApprenticeSampling
-    graduated_at: int | None
-    canary: ApprenticeCanary | None = None
-    alarm_level: float
-    alarm_at: int
-    alarms: int
-    alarmed_at: int | None
-    emergency_at: int | None
-    coverage: ApprenticeCoverage | None = None
-
-
-class ApprenticeThresholds(ResponseModel):
-    """By which agreement what happens."""
-
-    graduation: float
-    coaching: float
-    emergency: float
 
 
 class ApprenticeCounts(ResponseModel):
@@ -454,67 +304,3 @@ class ApprenticeReportSent(ResponseModel):
     """The event ``apprentice.report`` of a report: webhooks have its id as ``webhook-id``."""
 
     event_id: str
-
-
-class ApprenticeRange(ResponseModel):
-    """Of 300 games that were played on from the pairs so far.
-
-    Attributes:
-        low: a tenth of them came to less.
-        median: half of them did; None where they did not end.
-        high: a tenth came to more; None where these did not end.
-    """
-
-    low: int | None
-    median: int | None
-    high: int | None
-
-
-class ApprenticeDates(ResponseModel):
-    """The same as days."""
-
-    low: date | None
-    median: date | None
-    high: date | None
-
-
-class ApprenticeEstimate(ResponseModel):
-    """How long it is until a version graduates, and at what price.
-
-    Attributes:
-        prospect: ``examples`` where some are missing before any version is asked, ``no_version``
-            where none is in shadow, ``few_pairs`` where fewer than twenty say too little, ``never``
-            at the agreement so far, ``beyond`` where it takes more than 10,000 pairs in half of the
-            games, ``foretold``; ``canary`` and ``serves`` where a version has graduated.
-        version: which version it is about.
-        agreement: the mean that is taken to go on.
-        observed_pairs: from how many pairs that is known.
-        examples_missing: before any version is asked.
-        pairs: until it graduates.
-        runs_a_day: on average over the last ``observed_days``, at most seven.
-        pairs_a_day: the same of pairs of this version.
-        call_nano_usd: what an answer of the paid model costs on average.
-        cost_nano_usd: what the paid model is going to cost until then.
-        dates: when it is likely to graduate, as runs come now.
-        message: the same in words.
-    """
-
-    prospect: ApprenticeProspect
-    version: int | None
-    agreement: float | None
-    observed_pairs: int
-    examples_missing: int
-    pairs: ApprenticeRange
-    runs_a_day: float | None
-    pairs_a_day: float | None
-    observed_days: float
-    call_nano_usd: int | None
-    cost_nano_usd: ApprenticeRange
-    dates: ApprenticeDates
-    message: str
-
-
-class ApprenticeEstimateResponse(ResponseModel):
-    """An estimate."""
-
-    estimate: ApprenticeEstimate

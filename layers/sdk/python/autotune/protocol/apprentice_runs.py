@@ -15,6 +15,27 @@ ApprenticeRefusal = Literal["budget_exhausted", "local_unavailable", "remote_una
 ApprenticeOutcome = Literal["answered", "unsure", "unparseable", "unavailable"]
 """What came of asking a version of the small model."""
 
+ApprenticeLocalFault = Literal[
+    "timed_out",
+    "unreachable",
+    "address_refused",
+    "not_ready",
+    "busy",
+    "no_model",
+    "another_version",
+    "refused",
+    "failed",
+    "unreadable",
+    "too_large",
+    "no_version",
+]
+"""Why a version of the small model has no answer: it did not answer within ``local.timeoutMs``;
+nobody listens there, or the connection broke off; its URL leads to no public address; it is
+loading, or scaled to zero; it has too much to do; its server has no such model; what answered is
+not the model that was registered; it refused the question; it failed, or led elsewhere; its answer
+is none of such a server, such as a confidence that is no number; it is too large; or the task has
+no such version any more."""
+
 ApprenticeCheck = Literal["none", "due", "done", "skipped", "failed"]
 """Whether the paid model is still to check what the small one answered. ``skipped`` where the
 budget had no room, ``failed`` where the paid model did not answer."""
@@ -57,10 +78,12 @@ class ApprenticeRouting(ResponseModel):
         in_canary: whether chance chose it for a version that is tried on a share.
         local_version: the version of the small model that was asked.
         local: what came of it; ``unsure`` where it was less sure than its gate asks for.
+        local_fault: why it has no answer; None where it has one, also one that cannot be read.
         local_confidence: how sure it was, 0 to 1; None where its backend does not say.
         shadow_version: one that was asked beside it, and answers nobody.
         shadow: what came of that.
-        shadow_confidence: the same of that one.
+        shadow_fault: why that one has no answer.
+        shadow_confidence: how sure it was.
         request_ids: of the ledger, one for each time that the paid model was asked.
         escalated: the small model would have answered but was unsure, and the paid one did.
         unmonitored: the budget had no room, and a version of the small model that has graduated
@@ -78,9 +101,11 @@ class ApprenticeRouting(ResponseModel):
     in_canary: bool = False
     local_version: int | None = None
     local: ApprenticeOutcome | None = None
+    local_fault: ApprenticeLocalFault | None = None
     local_confidence: float | None = None
     shadow_version: int | None = None
     shadow: ApprenticeOutcome | None = None
+    shadow_fault: ApprenticeLocalFault | None = None
     shadow_confidence: float | None = None
     request_ids: list[str] = []
     escalated: bool = False

@@ -6,7 +6,7 @@ up, is found here. Evidence of rules that are over is folded by the present ones
 """
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 
 from aws_lambda_powertools import Logger
@@ -28,6 +28,7 @@ from autotune_platform.runtime.clients import REFUSALS
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import AutotuneError
 from autotune_platform.runtime.parts import part
+from autotune_platform.runtime.sweeping import look_at_each
 
 logger = Logger()
 
@@ -65,44 +66,32 @@ class RunSweeping:
             Exception: the first one of what failed, once all else was looked at.
         """
         now = self.clock.now()
-        looked, failed = 0, None
-        refolds: list[OpenEntry] = []
+        refolds: deque[OpenEntry] = deque()
         deletions: list[OpenEntry] = []
-        for entry in self.repository.due(now - SWEPT_AFTER, limit=MOST_OF_A_SHARD):
-            if not has_time():
-                break
-            looked += 1
+
+        def look(entry: OpenEntry) -> None:
             if entry.run_id is None:
                 (refolds if entry.is_refold else deletions).append(entry)
-                continue
-            try:
+            else:
                 self._look(entry, entry.run_id, now)
-            except Exception as error:  # noqa: BLE001 - whatever one run does, others are swept
-                failed = failed or error
-                self._put_off(entry, now)
-        failed = self._refold(refolds, now, has_time) or failed
+
+        def put_off(entry: OpenEntry) -> None:
+            self._put_off(entry, now)
+
+        def refold(entry: OpenEntry) -> None:
+            """Fold some pairs of a version anew, and the next ones after some of each other."""
+            if not self.refolding.go_on(*version_of(entry)):
+                refolds.append(entry)
+
+        due = self.repository.due(now - SWEPT_AFTER, limit=MOST_OF_A_SHARD)
+        looks = look_at_each(due, look, has_time=has_time, put_off=put_off)
+        refolded = look_at_each(_taken_from(refolds), refold, has_time=has_time, put_off=put_off)
         for entry in deletions:
             if has_time():
                 self._erase(entry, has_time)
-        if failed is not None:
-            raise failed
-        return looked
-
-    def _refold(
-        self, entries: Sequence[OpenEntry], now: datetime, has_time: HasTime
-    ) -> Exception | None:
-        """Fold pairs anew, of each version some in turn; return the first of what failed."""
-        failed: Exception | None = None
-        left = deque(entries)
-        while left and has_time():
-            entry = left.popleft()
-            try:
-                if not self.refolding.go_on(*version_of(entry)):
-                    left.append(entry)
-            except Exception as error:  # noqa: BLE001 - whatever one version does, others go on
-                failed = failed or error
-                self._put_off(entry, now)
-        return failed
+        looks.require()
+        refolded.require()
+        return looks.count
 
     def _put_off(self, entry: OpenEntry, now: datetime) -> None:
         """Have an entry that failed looked at later, behind others."""
@@ -155,3 +144,9 @@ class RunSweeping:
         given_up = run.model_copy(update={"check": "failed"})
         if self.runs.change(run, given_up):
             self.folding.count([given_up])
+
+
+def _taken_from(entries: deque[OpenEntry]) -> Iterator[OpenEntry]:
+    """Yield entries until none is left, those too that are added meanwhile."""
+    while entries:
+        yield entries.popleft()

@@ -7,6 +7,8 @@ from aws_lambda_powertools import Logger
 from autotune_platform.apprentice.hosting.advancing import HostingAdvancing
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.parts import part
+from autotune_platform.runtime.sweeping import look_at_each
+from autotune_platform.storage.item_format import Item
 
 logger = Logger()
 
@@ -27,19 +29,17 @@ class HostingSweeping:
         Raises:
             Exception: the first one of what failed otherwise, once all else was looked at.
         """
-        looked, failed = 0, None
-        advancing = self.advancing
-        for item in advancing.repository.due(advancing.clock.now(), limit=_MOST):
-            if not has_time():
-                break
-            looked += 1
-            try:
-                advancing.look(advancing.repository.read(item))
-            except UnavailableError as error:
-                logger.warning("hosting not looked at", hosting=item.get("name"), why=str(error))
-            except Exception as error:
-                logger.exception("a hosting was not looked at", hosting=item.get("name"))
-                failed = failed or error
-        if failed is not None:
-            raise failed
-        return looked
+        due = self.advancing.repository.due(self.advancing.clock.now(), limit=_MOST)
+        looks = look_at_each(due, self._look, has_time=has_time, put_off=_stays_due)
+        return looks.require().count
+
+    def _look(self, item: Item) -> None:
+        try:
+            self.advancing.look(self.advancing.repository.read(item))
+        except UnavailableError as error:
+            logger.warning("hosting not looked at", hosting=item.get("name"), why=str(error))
+
+
+def _stays_due(item: Item) -> None:
+    """Log that a hosting failed: what it costs is no reason to look at it later."""
+    logger.exception("a hosting was not looked at", hosting=item.get("name"))

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
-from autotune.protocol import apprentice_reports as wire
+from autotune.protocol import apprentice_estimates as wire
 from autotune_platform.apprentice.agreement import mean
 from autotune_platform.apprentice.estimating import FEWEST_PAIRS, MOST_PAIRS, PairsLeft, pairs_left
 from autotune_platform.apprentice.folding.models import DayCounts

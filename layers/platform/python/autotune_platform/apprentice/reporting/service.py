@@ -3,6 +3,7 @@
 from datetime import UTC, date, timedelta
 
 from autotune.protocol import apprentice_reports as wire
+from autotune.protocol.apprentice_estimates import ApprenticeEstimate
 from autotune.protocol.llm_connections import nano_usd
 from autotune_platform.access.models import Caller
 from autotune_platform.apprentice.configuration.service import TaskConfigurations
@@ -79,7 +80,7 @@ class TaskReports:
             gate=gate_on_wire(own) if is_gated(task.document) else None,
         )
 
-    def estimate(self, caller: Caller, name: str) -> wire.ApprenticeEstimate:
+    def estimate(self, caller: Caller, name: str) -> ApprenticeEstimate:
         """Return how long it is until a version of a task graduates, and at what price.
 
         Raises:

@@ -3,7 +3,7 @@
 import math
 from datetime import UTC, datetime
 
-from autotune.protocol import apprentice_reports as wire
+from autotune.protocol import apprentice_standings as wire
 from autotune_platform.apprentice.agreement import lower_bound, mean
 from autotune_platform.apprentice.canary import STEP_PAIRS, Shares
 from autotune_platform.apprentice.evidence import Evidence

@@ -6,7 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from autotune_platform.apprentice.folding.settings import is_gated
-from autotune_platform.apprentice.local.contract import LocalAnswer, LocalClients, Unavailable
+from autotune_platform.apprentice.local.contract import (
+    LocalAnswer,
+    LocalClients,
+    Reason,
+    Unavailable,
+)
 from autotune_platform.apprentice.routing import Local
 from autotune_platform.apprentice.runs.models import Run
 from autotune_platform.apprentice.runs.outputs import fits_an_item, read_output
@@ -15,7 +20,8 @@ from autotune_platform.apprentice.standing import Standing
 from autotune_platform.apprentice.versions.models import ModelVersion
 from autotune_platform.runtime.parts import part
 
-_GONE = "no_version"
+GONE = "no_version"
+"""The version is of another definition than when the run was begun."""
 
 
 @dataclass(frozen=True)
@@ -56,8 +62,8 @@ class LocalAsking:
         self, run: Run, document: Mapping[str, Any], standing: Standing, version: int | None
     ) -> LocalOutcome:
         found = None if version is None else standing.versions.get(version)
-        if found is None:  # it is of another definition than when the run was begun
-            return LocalOutcome(Local.UNAVAILABLE, fault=_GONE)
+        if found is None:
+            return LocalOutcome(Local.UNAVAILABLE, fault=GONE)
         client = self.clients.client_for(document, found.known.served)
         timeout_ms = document["local"]["timeoutMs"]
         answer = client.ask(local_question(document, run.input), timeout_ms=timeout_ms)
@@ -70,7 +76,7 @@ def _outcome(
     if isinstance(answer, Unavailable):
         return LocalOutcome(Local.UNAVAILABLE, fault=answer.reason)
     if not fits_an_item(answer.text):
-        return LocalOutcome(Local.UNPARSEABLE, fault="too_large")
+        return LocalOutcome(Local.UNPARSEABLE, fault=Reason.TOO_LARGE)
     if read_output(answer.text, document["outputSchema"]) is None:
         text = answer.text.encode(errors="replace").decode()
         return LocalOutcome(Local.UNPARSEABLE, text=text)

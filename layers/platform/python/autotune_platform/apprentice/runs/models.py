@@ -78,7 +78,8 @@ class Run(FrozenModel):
         in_canary: whether chance drew it for the canary.
         local_version: the version whose answer may go to the caller.
         shadow_version: one that is asked beside it.
-        local_fault: why the version had no answer, in a word of ``local.contract.Reason``.
+        local_fault: why the version had no answer, in a word of ``local.contract.Reason`` or
+            ``locally.GONE``; ``shadow_fault`` is the same of the other one.
         local_confidence: how sure the version was, 0 to 1; None where its backend does not say.
         local_output: what the version answered, as text; None where that cannot be kept.
         attempts: how often the paid model was asked, or is being asked.
@@ -118,6 +119,7 @@ class Run(FrozenModel):
     local_confidence: float | None = None
     local_output: str | None = None
     shadow: Local | None = None
+    shadow_fault: str | None = None
     shadow_confidence: float | None = None
     shadow_output: str | None = None
     attempts: int = 0

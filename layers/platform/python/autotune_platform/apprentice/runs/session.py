@@ -93,9 +93,8 @@ class Session:
                 which: found.outcome,
                 f"{which}_output": found.text,
                 f"{which}_confidence": found.confidence,
+                f"{which}_fault": found.fault,
             }
-            if which == "local":
-                changes["local_fault"] = found.fault
         return run.model_copy(update=changes)
 
     def concluded(self, run: Run, now: datetime) -> Run:

@@ -32,6 +32,7 @@ from autotune_platform.budgets.money import MoneyBudgets
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.executions import Executions
 from autotune_platform.runtime.parts import part
+from autotune_platform.runtime.sweeping import look_at_each
 
 logger = Logger()
 
@@ -65,19 +66,13 @@ class TrainingStarting:
         Raises:
             Exception: the first one of what failed, once all else was looked at.
         """
-        began, failed = 0, None
-        for grown in self.trainings.grown(self.clock.now(), limit=_MOST):
-            if not has_time():
-                break
-            try:
-                began += self._look(grown)
-            except Exception as error:
-                logger.exception("a task was not looked at", task_id=grown.task_id)
-                failed = failed or error
-                self.trainings.look_again(grown, self.clock.now() + FAILED_AGAIN)
-        if failed is not None:
-            raise failed
-        return began
+        due = self.trainings.grown(self.clock.now(), limit=_MOST)
+        looks = look_at_each(due, self._look, has_time=has_time, put_off=self._put_off)
+        return sum(looks.require().found)
+
+    def _put_off(self, grown: Grown) -> None:
+        logger.exception("a task was not looked at", task_id=grown.task_id)
+        self.trainings.look_again(grown, self.clock.now() + FAILED_AGAIN)
 
     def _look(self, grown: Grown) -> bool:
         task = self.tasks.find(grown.organization_id, grown.task_name)

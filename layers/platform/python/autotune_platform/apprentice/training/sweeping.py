@@ -10,6 +10,7 @@ from autotune_platform.apprentice.training.progress import TrainingProgress, Und
 from autotune_platform.apprentice.training.service import start_execution
 from autotune_platform.runtime.executions import Executions
 from autotune_platform.runtime.parts import part
+from autotune_platform.runtime.sweeping import look_at_each
 
 logger = Logger()
 
@@ -37,21 +38,15 @@ class TrainingSweeping:
         Raises:
             Exception: the first one of what failed, once all else was looked at.
         """
-        now, looked, failed = self.progress.clock.now(), 0, None
-        for training in self.progress.trainings.due(now, limit=_MOST):
-            if not has_time():
-                break
-            looked += 1
-            try:
-                self._look(training)
-            except Exception as error:
-                logger.exception("a training was not redriven", training_id=training.id)
-                failed = failed or error
-                later = training.model_copy(update={"due_at": now + FAILED_AGAIN})
-                self.progress.trainings.change(training, later)
-        if failed is not None:
-            raise failed
-        return looked
+        now = self.progress.clock.now()
+
+        def put_off(training: Training) -> None:
+            logger.exception("a training was not redriven", training_id=training.id)
+            later = training.model_copy(update={"due_at": now + FAILED_AGAIN})
+            self.progress.trainings.change(training, later)
+
+        due = self.progress.trainings.due(now, limit=_MOST)
+        return look_at_each(due, self._look, has_time=has_time, put_off=put_off).require().count
 
     def _look(self, training: Training) -> None:
         if training.has_ended:

@@ -18,6 +18,7 @@ from autotune_platform.budgets.money import MoneyBudgets
 from autotune_platform.budgets.scopes import COMMITTED
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
+from autotune_platform.runtime.sweeping import look_at_each
 from autotune_platform.runtime.training_jobs import SageMakerJobs
 from autotune_platform.storage.counting import Addition
 
@@ -51,20 +52,13 @@ class JobWatching:
         Raises:
             Exception: the first one of what failed, once all else was looked at.
         """
-        looked, failed = 0, None
-        for one in self.watched.due(self.clock.now(), limit=_MOST):
-            if not has_time():
-                break
-            looked += 1
-            try:
-                self._look(one)
-            except Exception as error:
-                logger.exception("a job was not looked at", job=one.name)
-                failed = failed or error
-                self._again(one, LOOK_AFTER, left_since=one.left_since)
-        if failed is not None:
-            raise failed
-        return looked
+        due = self.watched.due(self.clock.now(), limit=_MOST)
+        looks = look_at_each(due, self._look, has_time=has_time, put_off=self._put_off)
+        return looks.require().count
+
+    def _put_off(self, one: WatchedJob) -> None:
+        logger.exception("a job was not looked at", job=one.name)
+        self._again(one, LOOK_AFTER, left_since=one.left_since)
 
     def _look(self, one: WatchedJob) -> None:
         training = self.trainings.get(one.task_id, one.number)
