@@ -49,9 +49,15 @@ def make_resources(*, admit_private: bool) -> dict[str, str]:
 
     It is made once for a process, and from then on there again as it was made.
     """
-    environment, backends = _made()
+    _, backends = _made()
     for backend in backends:
         backend.restore()
+    return names_of_resources(admit_private=admit_private)
+
+
+def names_of_resources(*, admit_private: bool) -> dict[str, str]:
+    """Return the environment that names everything, whatever is in it."""
+    environment, _ = _made()
     return {**environment, "ADMIT_PRIVATE_ADDRESSES": str(admit_private).lower()}
 
 
