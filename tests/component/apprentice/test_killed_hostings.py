@@ -21,7 +21,7 @@ from autotune_platform.apprentice.hosting.service import Hostings
 from autotune_platform.apprentice.instance_prices import InstancePrices
 from autotune_platform.runtime import clients
 from autotune_platform.storage.table import Table
-from tests.support.apprentice import document
+from tests.support.apprentice_items import document
 from tests.support.clock import StandingClock
 
 _MINUTES_OFF = 5
