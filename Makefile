@@ -87,8 +87,10 @@ test: install ## run every check and every test
 	@# Tests first, so that they begin first; beside them goes what is sooner over.
 	@$(MAKE) --no-print-directory --jobs 2 pytest lint synth
 
-# Three on two cores: one has the end-to-end tests, which mostly wait.
+# Three on two cores: one has the end-to-end tests, which mostly wait. Before them, tests are read once:
+# each of the three would rewrite the asserts of all of them, and compile what they import.
 pytest: install
+	@$(BIN)/pytest --collect-only --quiet --quiet > /dev/null || true  # what it finds, the tests tell
 	@$(BIN)/pytest --numprocesses 3 --dist loadscope
 
 test-integrations: install ## run trainers and SDKs of other people against a running stack and a fake of providers

@@ -9,9 +9,8 @@ from xdist.scheduler import LoadScopeScheduling
 
 from tests.support import faster_moto
 from tests.support.permissions import SUMMARY, SUMMARY_NAME
+from tests.support.scheduling import Scheduling, place_of
 
-# Tests of a folder that share what is dear to make: an app that is synthesized, a browser, a stack.
-_TOGETHER = frozenset(["browser", "e2e", "infra"])
 # Those of processes that a busy machine keeps waiting.
 _TRIED_TWICE = frozenset(["browser", "e2e"])
 
@@ -22,18 +21,11 @@ settings.load_profile("steady")
 faster_moto.install()
 
 
-class _Scheduling(LoadScopeScheduling):
-    """Gives each worker one test after the other, but some folders as a whole to one."""
-
-    def _split_scope(self, nodeid: str) -> str:
-        folder = nodeid.split("/")[1]
-        return folder if folder in _TOGETHER else nodeid
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
         if _TRIED_TWICE.intersection(item.path.parts):
             item.add_marker(pytest.mark.flaky(reruns=1))
+    items.sort(key=lambda item: place_of(config.rootpath, item.nodeid))
 
 
 def pytest_collection_finish() -> None:
@@ -62,4 +54,6 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:
-    return _Scheduling(config, log)
+    # In the order above, and not those of most tests first.
+    config.option.loadscopereorder = False
+    return Scheduling(config, log)

@@ -1,9 +1,14 @@
 """CPU time of a run of the apprentice: the worker's own handler in this process, MiniStack below.
 
 What is measured is all of the handler, from Lambda's event to its answer. What asking the model
-takes stands by itself; all else is what routing, storing and booking take.
+takes stands by itself; all else is what routing, storing and booking take. The emulator and the
+provider are on other cores, where there are two (``own_core``): on the same one they would fill the
+caches at each of the five waits for an answer. Calls of Python functions are counted as well, which
+no other program beside it changes.
 """
 
+import cProfile
+import pstats
 import statistics
 import time
 from collections.abc import Callable, Iterator
@@ -23,10 +28,13 @@ from autotune_platform.apprentice.runs.models import Run
 from autotune_platform.ledger.exchanges import Exchanges
 from benchmarks.gateways.apprentice_gateway import TASK, RunDoor
 from benchmarks.gateways.deployed import Deployed
+from benchmarks.gateways.own_core import own_core
 from benchmarks.gateways.student import CASE
 from benchmarks.requests import as_deployed
 
 RUNS = 100
+COUNTED = 10
+"""Runs whose calls of Python functions are counted; none of them is timed."""
 _WARM = 5
 _SECONDS_LEFT = 290
 
@@ -40,18 +48,31 @@ class RunCpu:
         seconds: of CPU, all together.
         asking: those of them that asking the model took.
         calls: of AWS.
+        has_own_core: whether nothing else of the stand ran on its core.
+        python_calls: of functions, for a run, built-in ones included.
     """
 
     who: str
+    has_own_core: bool
     seconds: list[float] = field(default_factory=list)
     asking: list[float] = field(default_factory=list)
     calls: list[int] = field(default_factory=list)
+    python_calls: int = 0
 
     @property
     def overhead_milliseconds(self) -> float:
         """Return the median of what a run takes beside the model's call."""
+        return statistics.median(self._overheads) * 1_000
+
+    @property
+    def least_milliseconds(self) -> float:
+        """Return the least that a run took beside it, which other programs change little."""
+        return min(self._overheads) * 1_000
+
+    @property
+    def _overheads(self) -> list[float]:
         both = zip(self.seconds, self.asking, strict=True)
-        return statistics.median(every - asking for every, asking in both) * 1_000
+        return [every - asking for every, asking in both]
 
     def as_json(self) -> dict[str, Any]:
         """Return it for the report."""
@@ -62,6 +83,9 @@ class RunCpu:
             "CPU ms": round(statistics.median(self.seconds) * 1_000, 2),
             "of them the model's call": round(statistics.median(self.asking) * 1_000, 2),
             "beside it": round(self.overhead_milliseconds, 2),
+            "least": round(self.least_milliseconds, 2),
+            "calls of functions": self.python_calls,
+            "core": "its own" if self.has_own_core else "shared",
         }
 
 
@@ -73,24 +97,39 @@ def measure(deployed: Deployed, door: RunDoor, *, who: str) -> RunCpu:
     """
     with deployed.client(door.api_key) as client:
         new_run = _runs_of(client, door.organization_id)
-    with as_deployed(deployed.stand):
+    with as_deployed(deployed.stand), own_core() as has_own_core:
         from functions.apprentice.work_runs import lambda_handler  # noqa: PLC0415 - as deployed
 
-        found = RunCpu(who)
         context = SimpleNamespace(get_remaining_time_in_millis=lambda: _SECONDS_LEFT * 1_000)
+
+        def work(run: dict[str, Any]) -> None:
+            answer = lambda_handler({"run": run}, context)
+            if answer["run"].get("answers") != who:
+                raise RuntimeError(f"not {who}: {answer['run']}")
+
+        for _ in range(_WARM):
+            work(new_run())
+        found = RunCpu(who, has_own_core)
         with _counted() as counts:
-            for number in range(_WARM + RUNS):
+            for _ in range(RUNS):
+                run = new_run()
                 counts.clear()
                 started = time.process_time()
-                answer = lambda_handler({"run": new_run()}, context)
-                took = time.process_time() - started
-                if answer["run"].get("answers") != who:
-                    raise RuntimeError(f"not {who}: {answer['run']}")
-                if number >= _WARM:
-                    found.seconds.append(took)
-                    found.asking.append(counts.asking)
-                    found.calls.append(counts.calls)
+                work(run)
+                found.seconds.append(time.process_time() - started)
+                found.asking.append(counts.asking)
+                found.calls.append(counts.calls)
+        found.python_calls = _python_calls(work, [new_run() for _ in range(COUNTED)])
     return found
+
+
+def _python_calls(work: Callable[[dict[str, Any]], None], runs: list[dict[str, Any]]) -> int:
+    """Return how many calls of functions a run takes."""
+    with cProfile.Profile() as profile:
+        for run in runs:
+            work(run)
+    stats: Any = pstats.Stats(profile)
+    return round(stats.total_calls / len(runs))
 
 
 def _runs_of(client: AutotuneClient, organization_id: str) -> Callable[[], dict[str, Any]]:

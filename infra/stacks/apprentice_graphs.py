@@ -16,6 +16,8 @@ _OF_TRAININGS: Final[Mapping[str, Sequence[str]]] = {
     "$.action": ["apprentice_training"],
     "$.data.change": ["ended"],
 }
+# Events are delivered at least once. Of one that comes again no count is made, but an alarm is.
+_ONCE: Final[Mapping[str, Sequence[str]]] = {**_OF_TRAININGS, "$.delivery": ["first"]}
 # Hosts are looked at once an hour at least, so that less says little.
 HOUR = Duration.hours(1)
 _BY_OPERATORS = ["platform_error", "job_refused", "artifact_refused"]
@@ -33,13 +35,13 @@ def watch_trainings(alarms: Alarms, publish: ServiceFunction) -> None:
             publish,
             name=f"Trainings{state.capitalize()}",
             message=AUDITED_MESSAGE,
-            where={**_OF_TRAININGS, "$.data.state": [state]},
+            where={**_ONCE, "$.data.state": [state]},
         )
     alarms.measure_log(
         publish,
         name="TrainingNanoUsd",
         message=AUDITED_MESSAGE,
-        where=_OF_TRAININGS,
+        where=_ONCE,
         value="$.data.spentNanoUsd",
     )
     alarms.watch_log(

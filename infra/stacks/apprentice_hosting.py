@@ -13,6 +13,7 @@ from constructs import Construct
 from infra.config import IMAGES_ACCOUNT
 from infra.constructs.apprentice_bucket import BASES, MODELS
 from infra.constructs.service_function import ServiceFunction
+from infra.sagemaker_names import arn_of, finding_of, hosted_names
 from infra.stacks.domain_stack import DomainStack
 from infra.tables import DUE_RUNS_INDEX
 
@@ -39,17 +40,12 @@ OPERATIONS: Mapping[str, Sequence[str]] = {
 OF_ALL = ("AddTags", "ListTags")
 
 
-def hosted_arn(prefix: str, kind: str) -> str:
-    """Return the ARN of everything of a kind that the stack makes at SageMaker."""
-    return f"arn:{Aws.PARTITION}:sagemaker:{Aws.REGION}:{Aws.ACCOUNT_ID}:{kind}/{prefix}-*"
-
-
 def grant_invoke(asking: ServiceFunction, *, prefix: str) -> None:
     """Lets a function ask versions at SageMaker."""
     iam.Grant.add_to_principal(
         grantee=asking.function,
         actions=["sagemaker:InvokeEndpoint"],
-        resource_arns=[hosted_arn(prefix, kind) for kind in (ENDPOINTS, COMPONENTS)],
+        resource_arns=[arn_of(hosted_names(prefix, kind)) for kind in (ENDPOINTS, COMPONENTS)],
     )
     _acknowledge(asking, prefix, ENDPOINTS, COMPONENTS)
 
@@ -152,18 +148,18 @@ class ApprenticeHosting(Construct):
             iam.Grant.add_to_principal(
                 grantee=function,
                 actions=[f"sagemaker:{operation}" for operation in (*operations, *OF_ALL)],
-                resource_arns=[hosted_arn(self._prefix, kind)],
+                resource_arns=[arn_of(hosted_names(self._prefix, kind))],
             )
         # Those that name two things need both.
         iam.Grant.add_to_principal(
             grantee=function,
             actions=["sagemaker:CreateEndpoint"],
-            resource_arns=[hosted_arn(self._prefix, CONFIGS)],
+            resource_arns=[arn_of(hosted_names(self._prefix, CONFIGS))],
         )
         iam.Grant.add_to_principal(
             grantee=function,
             actions=["sagemaker:CreateInferenceComponent"],
-            resource_arns=[hosted_arn(self._prefix, ENDPOINTS)],
+            resource_arns=[arn_of(hosted_names(self._prefix, ENDPOINTS))],
         )
         function.add_to_role_policy(
             iam.PolicyStatement(
@@ -189,10 +185,9 @@ class ApprenticeHosting(Construct):
 
 def _acknowledge(scope: Construct, prefix: str, *kinds: str) -> None:
     for kind in kinds:
-        found = f"arn:<AWS::Partition>:sagemaker:<AWS::Region>:<AWS::AccountId>:{kind}/{prefix}-*"
         Validations.of(scope).acknowledge(
             Acknowledgment(
-                id=f"AwsSolutions-IAM5[Resource::{found}]",
+                id=finding_of(hosted_names(prefix, kind)),
                 reason=(
                     "Endpoints are made at run time, one for each version, with names that are "
                     "used once; the wildcard is limited to those of this stack."

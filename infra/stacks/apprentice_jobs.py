@@ -10,13 +10,11 @@ from constructs import Construct
 from infra.constructs.apprentice_bucket import BASES, JOBS, TRAIN_ROWS
 from infra.constructs.service_function import ServiceFunction
 from infra.constructs.training_code import TrainingCode
+from infra.sagemaker_names import arn_of, finding_of, job_names
 from infra.stacks.domain_stack import DomainStack
 
 SAGEMAKER = "sagemaker.amazonaws.com"
 LOOK_TIMEOUT = Duration.minutes(5)
-# What the names of all jobs begin with; the platform names them so.
-JOBS_NAMES = "training-job/autotune-trn-*"
-JOBS_ARN = f"arn:{Aws.PARTITION}:sagemaker:{Aws.REGION}:{Aws.ACCOUNT_ID}:{JOBS_NAMES}"
 _IMAGE = re.compile(
     r"([0-9]{12})\.dkr\.ecr\.([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/([a-z0-9._/-]+)[:@].+"
 )
@@ -39,6 +37,7 @@ class ApprenticeJobs(Construct):
         super().__init__(stack, "Jobs")
         config, files = stack.shared.config, stack.shared.data.apprentice_files
         self._files = files
+        self._names = job_names(stack.shared.service_name)
         self._code = TrainingCode(self, "Code")
         self._role = iam.Role(
             self,
@@ -56,6 +55,7 @@ class ApprenticeJobs(Construct):
         self.prices_environment = config.prices_environment
         self.environment: Mapping[str, str] = {
             **self.prices_environment,
+            "TRAINING_PREFIX": stack.shared.service_name,
             "TRAINING_ROLE_ARN": self._role.role_arn,
             "TRAINING_IMAGE": image,
             "TRAINING_CODE": self._code.s3_object_url,
@@ -87,17 +87,14 @@ class ApprenticeJobs(Construct):
         iam.Grant.add_to_principal(
             grantee=function.function,
             actions=[f"sagemaker:{operation}" for operation in operations],
-            resource_arns=[JOBS_ARN],
+            resource_arns=[arn_of(self._names)],
         )
         Validations.of(function).acknowledge(
             Acknowledgment(
-                id=(
-                    "AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:sagemaker:<AWS::Region>:"
-                    f"<AWS::AccountId>:{JOBS_NAMES}]"
-                ),
+                id=finding_of(self._names),
                 reason=(
                     "Jobs are named by ids of trainings that are not known at deployment; the "
-                    "wildcard is limited to names of ours."
+                    "wildcard is limited to those of this stack."
                 ),
             )
         )

@@ -26,17 +26,21 @@ CHAT_TEMPLATE = (
 )
 
 
-def write_base(folder: Path, *, system: str, user: str) -> None:
+def write_base(
+    folder: Path, *, system: str, user: str, steps: int = STEPS, dropout: float = 0.0
+) -> None:
     """Train a model and write it with its tokenizer.
 
     Args:
         folder: which is made.
         system: what the task's prompts begin with.
         user: the rest of them, with ``{{text}}`` in it.
+        steps: for how many it learns; 200 suffice to know what answers look like.
+        dropout: which share of attention it leaves out by chance while something learns.
     """
     texts = [(user.replace("{{text}}", text), answer) for text, answer in _texts()]
     tokenizer = _tokenizer([system, *(part for text in texts[:200] for part in text)])
-    model = _trained(tokenizer, system, texts)
+    model = _trained(tokenizer, system, texts[: steps * BATCH], dropout)
     model.save_pretrained(folder, safe_serialization=True)
     tokenizer.save_pretrained(folder)
 
@@ -72,7 +76,10 @@ def _tokenizer(texts: list[str]) -> PreTrainedTokenizerFast:
 
 
 def _trained(
-    tokenizer: PreTrainedTokenizerFast, system: str, texts: list[tuple[str, str]]
+    tokenizer: PreTrainedTokenizerFast,
+    system: str,
+    texts: list[tuple[str, str]],
+    dropout: float,
 ) -> LlamaForCausalLM:
     torch.manual_seed(0)
     model = LlamaForCausalLM(
@@ -82,6 +89,7 @@ def _trained(
             intermediate_size=128,
             num_hidden_layers=2,
             num_attention_heads=4,
+            attention_dropout=dropout,
             max_position_embeddings=1_024,
             eos_token_id=tokenizer.eos_token_id,
             pad_token_id=tokenizer.pad_token_id,
@@ -89,9 +97,10 @@ def _trained(
         )
     )
     optimizer = torch.optim.AdamW(model.parameters(), lr=RATE)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, RATE, total_steps=STEPS)
+    steps = len(texts) // BATCH
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, RATE, total_steps=steps)
     model.train()
-    for step in range(STEPS):
+    for step in range(steps):
         some = texts[step * BATCH : (step + 1) * BATCH]
         loss = model(**_batch(tokenizer, system, some)).loss
         loss.backward()

@@ -13,7 +13,7 @@ from autotune_platform.storage.table import Table
 from local.sagemaker.faults import Kind
 from tests.chaos.lives import AT_ONCE, JOBS, Life, Status, training
 from tests.chaos.student_job import HONEST, MOODS, SLOW, TAMPERED, TRAIN, Host
-from tests.support.training_jobs import BASE, TYPES, JobTrainings
+from tests.support.training_jobs import BASE, STACK, TYPES, JobTrainings
 
 MONTHLY_USD = 5
 TIMEOUT_MS = 5_000
@@ -135,7 +135,7 @@ class Jobs:
         """Have a training's second job find its name taken, the first being without capacity."""
         lab = self.made.lab
         begun = self.life.begin(JOBS)
-        lab.plant(Kind.CAPACITY, operation=_CREATION, name=job_name(begun["id"], 1))
+        lab.plant(Kind.CAPACITY, operation=_CREATION, name=job_name(STACK, begun["id"], 1))
         somebodys = self.jobs()[0]
         names = (
             "RoleArn",
@@ -147,7 +147,7 @@ class Jobs:
         wanted = {name: somebodys[name] for name in names}
         wanted["StoppingCondition"] = {"MaxRuntimeInSeconds": 60}
         wanted["HyperParameters"] = {**somebodys["HyperParameters"], "training_id": "another"}
-        self._create(TrainingJobName=job_name(begun["id"], 2), **wanted)
+        self._create(TrainingJobName=job_name(STACK, begun["id"], 2), **wanted)
         self.life.world.train(self.hasten)
         self.life.ended(JOBS, "a job's name that is taken", {"failed job_name_taken"})
 

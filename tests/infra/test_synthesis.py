@@ -177,13 +177,19 @@ def test_what_asks_models_has_functions_of_its_own_where_anything_has():
     assert create(target="local", environment={}).waiting_runs is None
 
 
-def test_the_context_says_how_many_ask_models(synthesize, tmp_path):
-    functions = synthesize("aws", tmp_path, **{"model-functions": "12"}).functions()
-    work = functions["WorkLlmBatch"]
+@pytest.fixture(scope="module")
+def told(synthesize, tmp_path_factory):
+    """An app whose context says how many ask models and how many runs are waited for."""
+    context = {"model-functions": "12", "waiting-runs": "13"}
+    return synthesize("aws", tmp_path_factory.mktemp("told"), **context)
+
+
+def test_the_context_says_how_many_ask_models(told):
+    work = told.functions()["WorkLlmBatch"]
     assert work["ReservedConcurrentExecutions"] == 12
     assert work["Environment"]["Variables"]["MODEL_FUNCTIONS"] == "12"
 
 
-def test_the_context_says_how_many_runs_are_waited_for(synthesize, tmp_path):
-    functions = synthesize("aws", tmp_path, **{"waiting-runs": "12"}).functions()
-    assert functions["ApprenticeRunsApi"]["Environment"]["Variables"]["WAITING_RUNS"] == "12"
+def test_the_context_says_how_many_runs_are_waited_for(told):
+    variables = told.functions()["ApprenticeRunsApi"]["Environment"]["Variables"]
+    assert variables["WAITING_RUNS"] == "13"

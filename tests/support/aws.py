@@ -49,9 +49,15 @@ def make_resources(*, admit_private: bool) -> dict[str, str]:
 
     It is made once for a process, and from then on there again as it was made.
     """
-    environment, backends = _made()
+    _, backends = _made()
     for backend in backends:
         backend.restore()
+    return names_of_resources(admit_private=admit_private)
+
+
+def names_of_resources(*, admit_private: bool) -> dict[str, str]:
+    """Return the environment that names everything, whatever is in it."""
+    environment, _ = _made()
     return {**environment, "ADMIT_PRIVATE_ADDRESSES": str(admit_private).lower()}
 
 
@@ -112,6 +118,7 @@ def _make() -> dict[str, str]:
         "SCORE_SIMILARITY_FUNCTION": "score_similarity",
         "APPRENTICE_BUCKET": "apprentice",
         "TRAINING_PRICES": '{"ml.g5.xlarge": "1.408", "ml.g5.2xlarge": "1.515"}',
+        "TRAINING_PREFIX": "autotune",
         "TRAINING_ROLE_ARN": "arn:aws:iam::123456789012:role/autotune-training",
         "TRAINING_IMAGE": "123456789012.dkr.ecr.us-east-1.amazonaws.com/training:1",
         "TRAINING_CODE": "s3://assets/training.tar.gz",

@@ -32,7 +32,10 @@ class _Made:
 
     def renew(self) -> None:
         """Have it as it was when it was new: without listeners, and with all its retries."""
-        vars(self._emitter).update(vars(copy.copy(self._listeners)))
+        # Who listens is looked up in another dictionary as soon as somebody else does; most tests
+        # listen to nothing, and to copy the listeners takes longer than most of what they ask.
+        if self._emitter._lookup_cache is not self._listeners._lookup_cache:
+            vars(self._emitter).update(vars(copy.copy(self._listeners)))
         for quota in self._quotas:
             quota._available_capacity = quota._max_capacity
 
@@ -47,7 +50,9 @@ class LentClients:
 
     def create_client(self, service: str, *, config: Config) -> BaseClient:
         """Return a client that nobody else has as long as the test runs."""
-        environment = sorted(one for one in os.environ.items() if one[0].startswith("AWS_"))
+        environment = [
+            (name, os.environ[name]) for name in sorted(os.environ) if name.startswith("AWS_")
+        ]
         kind = repr((service, config._user_provided_options, environment))
         try:
             made = self._idle[kind].pop()

@@ -21,7 +21,7 @@ from autotune_platform.runtime import clients
 from autotune_platform.runtime.grouping import groups
 from autotune_platform.storage.changes import Change
 from autotune_platform.verdicts.decisions import NEW_DECISIONS
-from tests.support.aws import QUEUES, REWARD_URL, make_resources
+from tests.support.aws import QUEUES, REWARD_URL, make_resources, names_of_resources
 from tests.support.clock import passing_time
 from tests.support.executions import inputs_of
 from tests.support.http_events import api_event
@@ -335,7 +335,11 @@ def _has_decisions(record: dict[str, Any]) -> bool:
 
 @cache
 def _first_organization() -> tuple[str, list[SavedBackend | SavedTables]]:
-    """Make the organisation that every test has once for a process; return its admin credential."""
+    """Make the organisation that every test has once for a process; return its admin credential.
+
+    Return also what has all that is stored be as it was then: one step from wherever a test begins.
+    """
+    make_resources(admit_private=False)
     created = handler("functions.operations.create_organization")({"name": "first"}, None)
     return created["apiKey"], saved_backends()
 
@@ -353,7 +357,7 @@ def platform(
         monkeypatch.setattr(boto3, "DEFAULT_SESSION", shared_session())
         lent = lent_clients()
         monkeypatch.setattr(clients, "_session", lambda: lent)
-        for name, value in make_resources(admit_private=admit_private).items():
+        for name, value in names_of_resources(admit_private=admit_private).items():
             monkeypatch.setenv(name, value)
         forget_processes()
         with lent.for_a_test(), _connections_closed(monkeypatch):

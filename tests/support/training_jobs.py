@@ -33,6 +33,8 @@ from tests.support.students import made_up
 
 TASK = "/api/v1/apprentice/tasks/intents"
 BUCKET = "apprentice"
+STACK = "autotune"
+"""What names at SageMaker begin with; ``tests.support.aws`` deploys it so."""
 _ASSETS = "assets"
 BASE = "tiny/base"
 BASE_LIST = b'{"files":{"weights.safetensors":"00"}}'

@@ -1,26 +1,26 @@
 """An adapter on all linear layers, trained on answers alone (Hu et al. 2021, arXiv:2106.09685).
 
-What is kept of it on the way and at the end is safetensors and JSON: nothing that Python would run.
+An interruption changes nothing: it goes on with the weights, the optimiser and the random numbers
+of its last checkpoint, and the batches that follow.
 """
 
-import json
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from student_program.given import Example, Given, digest_of
+from student_program.checkpoints import newest, restore, save, save_adapter
+from student_program.given import Example, Given
 
 SEED = 1
 EPOCHS = 3
 BATCH = 8
 RATE = 2e-4
 MOST_TOKENS = 2_048
-_EVERY_STEPS = 100
+EVERY_STEPS = 100
+"""So often a checkpoint is written."""
 _IGNORED = -100
-_STATE = "state.json"
-_ADAPTER = ("adapter_model.safetensors", "adapter_config.json")
 
 
 @dataclass(frozen=True)
@@ -49,9 +49,9 @@ def train(given: Given, *, model_dir: Path, checkpoints: Path) -> None:
     base = AutoModelForCausalLM.from_pretrained(
         given.base, torch_dtype=dtype, use_safetensors=True, **local
     )
-    step = _step_of(checkpoints)
-    if step:
-        model = PeftModel.from_pretrained(base, checkpoints, is_trainable=True)
+    last = newest(checkpoints)
+    if last is not None:
+        model = PeftModel.from_pretrained(base, last.folder, is_trainable=True)
     else:
         config = LoraConfig(
             r=given.lora["r"],
@@ -64,9 +64,11 @@ def train(given: Given, *, model_dir: Path, checkpoints: Path) -> None:
     rows = [_tokens(tokenizer, example) for example in given.examples()]
     batches = _batches(rows, tokenizer)
     optimizer = torch.optim.AdamW((one for one in model.parameters() if one.requires_grad), lr=RATE)
-    for at, (ids, mask, labels) in enumerate(batches):
-        if at < step:
-            continue
+    done = 0
+    if last is not None:
+        restore(last.folder, model=model, optimizer=optimizer)
+        done = last.step
+    for at, (ids, mask, labels) in enumerate(batches[done:], done + 1):
         loss = model(
             input_ids=torch.tensor(ids, device=device),
             attention_mask=torch.tensor(mask, device=device),
@@ -75,40 +77,11 @@ def train(given: Given, *, model_dir: Path, checkpoints: Path) -> None:
         loss.backward()
         optimizer.step()
         optimizer.zero_grad()
-        if (at + 1) % _EVERY_STEPS == 0:
-            print(f"step={at + 1} of={len(batches)} loss={loss.item():.4f}", flush=True)
-            _save(model, checkpoints)
-            _note_step(checkpoints, at + 1)
-    _save(model, model_dir)
-
-
-def _save(model: Any, folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    beside = folder / "saving"
-    model.save_pretrained(beside, safe_serialization=True)
-    for name in _ADAPTER:
-        (beside / name).replace(folder / name)
-    for rest in beside.iterdir():  # such as a README
-        rest.unlink()
-    beside.rmdir()
-
-
-def _step_of(checkpoints: Path) -> int:
-    """Return how many steps a checkpoint has; 0 where there is none.
-
-    Files are stored one by one while it trains: one that is of another step than it says is none.
-    """
-    state = checkpoints / _STATE
-    if not state.is_file() or not all((checkpoints / name).is_file() for name in _ADAPTER):
-        return 0
-    noted = json.loads(state.read_text())
-    return int(noted["step"]) if noted["sha256"] == digest_of(checkpoints / _ADAPTER[0]) else 0
-
-
-def _note_step(checkpoints: Path, step: int) -> None:
-    noted = checkpoints / f"{_STATE}.new"
-    noted.write_text(json.dumps({"step": step, "sha256": digest_of(checkpoints / _ADAPTER[0])}))
-    noted.replace(checkpoints / _STATE)
+        if at % EVERY_STEPS == 0:
+            print(f"step={at} of={len(batches)} loss={loss.item():.4f}", flush=True)
+            number = at // EVERY_STEPS
+            save(checkpoints, number, step=at, model=model, optimizer=optimizer)
+    save_adapter(model, model_dir)
 
 
 def _tokens(tokenizer: Any, example: Example) -> _Tokens:

@@ -10,7 +10,9 @@ from autotune_platform.apprentice.local.sagemaker import EndpointInvocations
 from autotune_platform.apprentice.runs import running
 from autotune_platform.apprentice.sampling import Draw, is_drawn
 from autotune_platform.outbound.connections import connection_pool
+from autotune_platform.runtime import clients as aws_clients
 from autotune_platform.runtime.sagemaker import SageMakerRuntime
+from autotune_platform.storage.table import Table
 from tests.support.apprentice import configuration
 from tests.support.apprentice_folding import Apprentice
 from tests.support.apprentice_runs import Runs
@@ -18,9 +20,10 @@ from tests.support.apprentice_runs import runs as make_runs
 from tests.support.ledger import Ledger
 from tests.support.ledger import ledger as make_ledger
 from tests.support.local_clients import no_students
-from tests.support.model_servers import NoNotes
+from tests.support.model_servers import ModelServer, NoNotes, Vllm, serving
 from tests.support.phased_runs import Phased, Small
 from tests.support.platform import Platform
+from tests.support.versions import configured
 
 LOWEST_RATE = 0.001
 
@@ -98,3 +101,21 @@ def small(monkeypatch: pytest.MonkeyPatch) -> Small:
 def phased(runs: Runs, small: Small) -> Phased:
     """A task that a test brings to a later phase."""
     return Phased(runs, small)
+
+
+@pytest.fixture
+def table() -> Table:
+    return Table("apprentice", aws_clients.dynamodb())
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    """A server of small models, with OpenAI's API."""
+    with serving(Vllm()) as made:
+        yield made
+
+
+@pytest.fixture
+def task(platform: Platform, ledger: Ledger, server: ModelServer) -> dict[str, Any]:
+    """A task that asks the models of ``server``."""
+    return configured(platform, ledger, "vllm", server.url)

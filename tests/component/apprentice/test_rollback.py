@@ -7,19 +7,9 @@ import pytest
 from autotune_platform.apprentice.evidence import Evidence, Rules, folded
 from autotune_platform.apprentice.pairs import Pair
 from autotune_platform.storage.table import Table
-from tests.component.apprentice.test_versions import (
-    VERSIONS,
-    promote,
-    registered,
-    server,
-    stored,
-    table,
-    task,
-)
 from tests.support.lambdas import Answer
 from tests.support.platform import Platform
-
-__all__ = ["server", "table", "task"]
+from tests.support.versions import VERSIONS, promote, registered, stored
 
 
 def roll_back(platform: Platform, version: int) -> Answer:

@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from autotune_platform.audit.events import AUDITED_MESSAGE
 from tests.component.ledger.test_events import delivered
 from tests.support.apprentice_folding import Apprentice
 from tests.support.console_trainings import filled_trainings
@@ -54,6 +55,26 @@ def test_one_that_fails_began_and_ended_once_each(platform, ledger, heard):
     assert logged.keys() == {"began", "ended"}
     assert {one["action"] for one in logged.values()} == {"apprentice_training"}
     assert "taskName" not in logged["ended"]["data"]
+
+
+def test_an_event_that_comes_again_is_no_further_count(platform, ledger, caplog):
+    filled_trainings(platform, ledger.connect())
+    told = []
+    for _ in range(3):
+        caplog.clear()
+        platform.publish_events()
+        told.append(
+            {
+                one.event_id: (one.delivery, one.action, one.data)
+                for one in caplog.records
+                if one.message == AUDITED_MESSAGE
+            }
+        )
+    first, *again = told
+    assert [data["change"] for _, _, data in first.values()].count("ended") == 4
+    assert {delivery for delivery, _, _ in first.values()} == {"first"}
+    same = {id_: ("again", *rest) for id_, (_, *rest) in first.items()}
+    assert again == [same, same]
 
 
 def test_a_canceled_one_is_of_whoever_asked(platform, ledger, heard):

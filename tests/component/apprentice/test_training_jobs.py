@@ -24,6 +24,7 @@ from tests.support.training_jobs import (
     RESUMES,
     SAYS_WHY,
     SLEEPS,
+    STACK,
     TASK,
     TRAINING,
     TYPES,
@@ -198,9 +199,40 @@ def test_a_job_whose_creation_was_not_answered_is_adopted(trainings):
     assert len(trainings.jobs()) == 1
 
 
+def test_a_job_is_the_stacks_by_its_name_and_its_tags(trainings, monkeypatch):
+    monkeypatch.setenv("TRAINING_PREFIX", "staging")
+    forget_processes()
+    under = trainings.begin()
+    trainings.look(under._asdict())
+    [job] = trainings.jobs()
+    assert job == f"staging-trn-{under.training_id.removeprefix('trn_')}-1"
+    arn = trainings.lab.described(job)["TrainingJobArn"]
+    assert trainings.lab.sagemaker.list_tags(ResourceArn=arn)["Tags"] == [
+        {"Key": "autotune:stack", "Value": "staging"},
+        {"Key": "autotune:training", "Value": under.training_id},
+        {"Key": "autotune:task", "Value": under.task_id},
+    ]
+
+
+def test_a_job_of_another_name_that_was_under_way_at_an_upgrade_is_looked_after(
+    trainings, monkeypatch
+):
+    monkeypatch.setenv("TRAINING_PREFIX", "before")
+    forget_processes()
+    under = trainings.begin()
+    trainings.look(under._asdict())
+    monkeypatch.setenv("TRAINING_PREFIX", STACK)
+    forget_processes()
+    trainings.looked_after(under)
+    assert trainings.read()["step"] == "verify"
+    [job] = trainings.jobs()
+    assert job.startswith("before-trn-")
+    assert trainings.money()["committed"] == trainings.money()["spent"] > 0
+
+
 def test_a_name_that_is_another_jobs_ends_a_training_and_leaves_that_job(trainings):
     under = trainings.begin()
-    name = on_sagemaker.job_name(under.training_id, 1)
+    name = on_sagemaker.job_name(STACK, under.training_id, 1)
     boto3.client("s3").create_bucket(Bucket=LAB_BUCKET)
     other = trainings.lab.job(name, "import time; time.sleep(60)")
     trainings.lab.sagemaker.create_training_job(**other)

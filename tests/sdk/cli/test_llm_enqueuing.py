@@ -185,7 +185,7 @@ def test_what_was_enqueued_in_time_is_found_again_when_it_is_too_late(
             return datetime.now(tz) + timedelta(hours=2)
 
     monkeypatch.setattr("autotune.cli.llm_rows.datetime", Later)
-    monkeypatch.setattr("tests.support.served_ledger.datetime", Later)
+    monkeypatch.setattr("tests.support.served_rows.datetime", Later)
     again = run("llm", "enqueue", path, *options)
     assert (again.stdout, len(api.rows)) == (first.stdout, 3)
     assert "0 new, 3 already enqueued" in again.stderr

@@ -294,7 +294,7 @@ def test_the_server_is_not_asked_in_a_tight_loop_where_it_holds_nothing(
 
     monkeypatch.setattr("autotune.client.clients.time.sleep", pause)
     answered_at_once = {"wait_for": lambda predicate, timeout: predicate()}
-    monkeypatch.setattr(api._changed, "wait_for", answered_at_once["wait_for"])
+    monkeypatch.setattr(api.changed, "wait_for", answered_at_once["wait_for"])
     assert client.llm.wait([row_id])[0].status == "completed"
     assert pauses == [0.4, 0.8, 1.6, 3.2, 5.0, 5.0]
 

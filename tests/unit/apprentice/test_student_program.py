@@ -5,8 +5,8 @@ import hashlib
 import json
 
 import pytest
+from student_program.checkpoints import newest, note
 from student_program.given import Example, example_of
-from student_program.lora import _note_step, _step_of
 from student_program.main import main
 
 from autotune_platform.apprentice.runs.prompting import local_question
@@ -164,12 +164,36 @@ def test_the_same_program_is_always_the_same_archive():
     }
 
 
-def test_a_checkpoint_of_another_step_than_it_says_is_none(tmp_path):
-    assert _step_of(tmp_path) == 0
-    safe(tmp_path)
-    (tmp_path / "adapter_config.json").write_text("{}")
-    _note_step(tmp_path, 100)
-    assert _step_of(tmp_path) == 100
+def stored(checkpoints, turn, step):
+    """Have a checkpoint."""
+    folder = checkpoints / turn
+    folder.mkdir(exist_ok=True)
+    safe(folder)
+    (folder / "adapter_config.json").write_text("{}")
+    (folder / "training.safetensors").write_bytes(f"of step {step}".encode())
+    note(folder, step)
+    return folder
+
+
+def test_a_checkpoint_of_which_some_is_stored_leaves_the_one_before(tmp_path):
+    assert newest(tmp_path) is None
+    first = stored(tmp_path, "odd", 100)
+    assert newest(tmp_path) == (100, first)
+    second = stored(tmp_path, "even", 200)
+    assert newest(tmp_path) == (200, second)
     # What was stored while the next one was written.
-    (tmp_path / "adapter_model.safetensors").write_bytes(b"of step 200")
-    assert _step_of(tmp_path) == 0
+    for file, content in (
+        ("adapter_model.safetensors", b"of step 300"),
+        ("training.safetensors", b"of step 300"),
+        ("state.json", b'{"step": 300, "fi'),
+    ):
+        stored(tmp_path, "odd", 100)
+        assert newest(tmp_path) == (200, second)
+        (second / file).write_bytes(content)
+        assert newest(tmp_path) == (100, first), file
+        (second / file).unlink()
+        assert newest(tmp_path) == (100, first), file
+        stored(tmp_path, "even", 200)
+    (first / "training.safetensors").unlink()
+    (second / "training.safetensors").unlink()
+    assert newest(tmp_path) is None

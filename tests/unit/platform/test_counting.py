@@ -1,5 +1,6 @@
 """Additions are written together or not at all."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -114,3 +115,44 @@ def test_what_says_nothing_is_left_out_and_zeros_are_held_to_their_condition(cli
     held = Addition(table="two", pk="b", sk="s", numbers={"spent": 0}, at_most={"spent": 4})
     assert not add_together(client, [held])
     assert add_together(client, [Addition(**{**vars(held), "at_most": {"spent": 5}})])
+
+
+def test_an_update_names_what_it_says_and_nothing_else(
+    client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The store refuses a name or a value that no expression has."""
+    asked: list[Any] = []
+    monkeypatch.setattr(client, "transact_write_items", lambda **given: asked.append(given))
+    add_together(
+        client,
+        [
+            Addition(
+                table="two",
+                pk="b",
+                sk="s",
+                numbers={"spent": 3, "none": 0},
+                members={"some": {1}, "empty": set()},
+                changes={"day": "x", "at": True},
+                remove=["old"],
+                only_if={"halted": None, "day": "w"},
+                at_most={"spent": 4, "owed": -1},
+                at_least={"held": 2},
+            )
+        ],
+    )
+    (update,) = (one["Update"] for one in asked[0]["TransactItems"])
+    names = update["ExpressionAttributeNames"]
+    said = {
+        place: next(iter(value.values()))
+        for place, value in update["ExpressionAttributeValues"].items()
+    }
+    expressions = update["UpdateExpression"], update["ConditionExpression"]
+    assert set(re.findall(r"[#:]\d+", " ".join(expressions))) == {*names, *said}
+    whole = [re.sub(r"[#:]\d+", lambda at: str((names | said)[at[0]]), one) for one in expressions]
+    assert whole == [
+        "SET day = x, at = True REMOVE old ADD spent 3, some ['1']",
+        (
+            "attribute_not_exists(halted) AND day = w "
+            "AND (attribute_not_exists(spent) OR spent <= 4) AND owed <= -1 AND held >= 2"
+        ),
+    ]

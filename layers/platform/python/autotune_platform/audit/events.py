@@ -63,7 +63,14 @@ class EventAudit:
             event_id=event_id,
             data={name: value for name, value in data.items() if name not in _NAMES},
         )
-        self._repository.add(organization_id, entry)
-        # Metrics are made of it: what began, what it came to, and what it cost. An event that comes
-        # again is counted again: a count that is lost with a process may be an alarm that is.
-        logger.info(AUDITED_MESSAGE, action=entry.action, event_id=event_id, data=entry.data)
+        is_first = self._repository.add(organization_id, entry)
+        # Metrics are made of it. What is counted, and what it cost, is of the first delivery alone:
+        # a count is lost where a process is killed between entry and line. An alarm is not: it is
+        # of each.
+        logger.info(
+            AUDITED_MESSAGE,
+            action=entry.action,
+            event_id=event_id,
+            delivery="first" if is_first else "again",
+            data=entry.data,
+        )

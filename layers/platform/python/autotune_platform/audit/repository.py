@@ -7,6 +7,7 @@ far behind the day of its export.
 import hashlib
 import heapq
 import math
+import secrets
 from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
 from functools import cache
@@ -42,9 +43,10 @@ class AuditRepository:
     def __init__(self, table: Table) -> None:
         self._table = table
 
-    def add(self, organization_id: str, entry: AuditEntry) -> None:
-        """Store an entry; storing it again changes nothing."""
-        self._table.put_new(_item(organization_id, entry))
+    def add(self, organization_id: str, entry: AuditEntry) -> bool:
+        """Store an entry; return False where it was stored before, which changes nothing."""
+        writer = secrets.token_hex(8)
+        return self._table.put_new(_item(organization_id, entry), writer=writer)
 
     def addition(self, organization_id: str, entry: AuditEntry) -> Addition:
         """Return what stores an entry in a transaction with other additions."""

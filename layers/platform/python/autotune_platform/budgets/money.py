@@ -24,6 +24,7 @@ from autotune_platform.budgets.scopes import (
     SPENT,
     TODAY,
     WARNED,
+    Bounds,
     Halt,
     MoneyLimits,
     PeriodUse,
@@ -255,8 +256,11 @@ class MoneyBudgets(MoneyUses):
         day = max(standing.day(now) for standing in standings.values())
         periods = list(periods_of(day).values())
         others = what_for(periods)
-        own = [self._addition(scope, one, day, amount) for scope, one in standings.items()]
-        warned = {scope: one.warned_by(day, amount) for scope, one in standings.items()}
+        bounds = {scope: one.bounds(day, amount) for scope, one in standings.items()}
+        own = [
+            self._addition(scope, one, day, amount, bounds[scope])
+            for scope, one in standings.items()
+        ]
         words = [
             outbox_addition(
                 budget_warning(
@@ -265,15 +269,15 @@ class MoneyBudgets(MoneyUses):
                 table=self.outbox.name,
                 pk=partition(scope),
             )
-            for scope, uses in warned.items()
-            for use in uses
+            for scope, of in bounds.items()
+            for use in of.warned
         ]
         return _Planned(
             uuid4().hex,
             periods,
             [*others, *own, *words],
             len(others),
-            {scope: [f"{WARNED}{use.name}" for use in uses] for scope, uses in warned.items()},
+            {scope: _noting(of) for scope, of in bounds.items()},
         )
 
     def _entered(self, scopes: Sequence[str], planned: _Planned) -> None:
@@ -289,11 +293,13 @@ class MoneyBudgets(MoneyUses):
             numbers = {**known.numbers, **dict.fromkeys(names, 1)}
             self.known[scope] = known._replace(numbers=numbers, today=day or known.today)
 
-    def _addition(self, scope: str, standing: Standing, day: date, amount: int) -> Addition:
+    def _addition(
+        self, scope: str, standing: Standing, day: date, amount: int, bounds: Bounds
+    ) -> Addition:
         """Return what sets an amount aside, if a scope is where it stood, and has room."""
         is_new = standing.today != day
         names = periods_of(day)
-        warned = [f"{WARNED}{use.name}" for use in standing.warned_by(day, amount)]
+        warned = _noting(bounds)
         limits: Mapping[str, int | None] = standing.limits.model_dump()
         return Addition(
             table=self.table.name,
@@ -308,8 +314,8 @@ class MoneyBudgets(MoneyUses):
                 **limits,
                 **dict.fromkeys(warned),
             },
-            at_most=standing.most_before(day, amount),
-            at_least=standing.least_before(day, amount),
+            at_most=bounds.at_most,
+            at_least=bounds.at_least,
             is_returned=True,
         )
 
@@ -338,6 +344,11 @@ class MoneyBudgets(MoneyUses):
         first = planned.additions[0]
         stored = self.outbox.get(first.pk, first.sk) or {}
         return Reserved(planned.periods) if stored.get("periods") == planned.periods else None
+
+
+def _noting(bounds: Bounds) -> list[str]:
+    """Return the attributes that note that word is sent."""
+    return [f"{WARNED}{use.name}" for use in bounds.warned]
 
 
 def _busy() -> UnavailableError:

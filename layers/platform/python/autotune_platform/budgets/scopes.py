@@ -11,6 +11,8 @@ that nobody adds to any more.
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
+from functools import lru_cache
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, Self
 
 from autotune.protocol.periods import BudgetPeriod
@@ -29,6 +31,7 @@ _WARNED_FROM_PERCENT = 80
 _SETTLED_BACK = 1
 # One more than is settled: a clock that is behind by less than a day finds its names there.
 _KEPT_BACK = 2
+_KNOWN_DAYS = 16
 
 
 class MoneyLimits(FrozenModel):
@@ -79,6 +82,20 @@ class PeriodUse(NamedTuple):
     def warned_from(self) -> int | None:
         """From which of it on its organisation is sent word; None where there is no limit."""
         return self.limit * _WARNED_FROM_PERCENT // 100 if self.limit else None
+
+
+class Bounds(NamedTuple):
+    """Between which numbers an amount is reserved in a scope, by attribute.
+
+    Attributes:
+        warned: the periods that it takes to where word is sent, which was not yet.
+        at_most: the most that may be committed before.
+        at_least: the least that has to be.
+    """
+
+    warned: Sequence[PeriodUse]
+    at_most: Mapping[str, int]
+    at_least: Mapping[str, int]
 
 
 class Standing(NamedTuple):
@@ -144,38 +161,30 @@ class Standing(NamedTuple):
                 return use
         return None
 
-    def warned_by(self, now: date, amount: int) -> list[PeriodUse]:
-        """Return the periods that an amount takes to where word is sent, which was not yet."""
-        return [
-            use
-            for use in self.uses(now)
-            if amount and use.warned_from is not None and not use.is_warned
-            if use.committed + amount >= use.warned_from
-        ]
+    def bounds(self, now: date, amount: int) -> Bounds:
+        """Return what has to be committed before an amount is, and what word that has sent.
 
-    def most_before(self, now: date, amount: int) -> Mapping[str, int]:
-        """Return the most that may be committed before an amount is, by attribute.
-
-        It is within the limit. Where no word was sent, it is below what word is sent from, so that
-        whoever takes the period there gets to know.
+        The most is within the limit. Where no word was sent, it is below what word is sent from, so
+        that whoever takes the period there gets to know; who does has a least that is committed.
         """
-        warned = {use.period for use in self.warned_by(now, amount)}
+        warned: list[PeriodUse] = []
         most: dict[str, int] = {}
+        least: dict[str, int] = {}
         for use in self.uses(now):
             if use.limit is None:
                 continue
-            most[f"{COMMITTED}{use.name}"] = use.limit - amount
-            if amount and use.warned_from and not use.is_warned and use.period not in warned:
-                most[f"{COMMITTED}{use.name}"] = use.warned_from - amount - 1
-        return most
-
-    def least_before(self, now: date, amount: int) -> Mapping[str, int]:
-        """Return the least that is committed before, where an amount has word sent."""
-        return {
-            f"{COMMITTED}{use.name}": use.warned_from - amount
-            for use in self.warned_by(now, amount)
-            if use.warned_from is not None and use.warned_from > amount
-        }
+            name = f"{COMMITTED}{use.name}"
+            most[name] = use.limit - amount
+            at = use.warned_from
+            if not amount or at is None or use.is_warned:
+                continue
+            if use.committed + amount < at:
+                most[name] = at - amount - 1
+                continue
+            warned.append(use)
+            if at > amount:
+                least[name] = at - amount
+        return Bounds(warned, most, least)
 
     def outdated(self, day: date) -> list[str]:
         """Return the attributes of periods that nobody adds to once the item is in a day."""
@@ -183,10 +192,17 @@ class Standing(NamedTuple):
         return [name for name in self.numbers if _is_before(name.partition("#")[2], first)]
 
 
+# A process asks for those of few days, many times for each call of a model.
+@lru_cache(_KNOWN_DAYS)
 def periods_of(day: date) -> Mapping[BudgetPeriod, str]:
     """Return the names of the periods that a day is in; weeks are those of ISO 8601."""
     year, week, _ = day.isocalendar()
-    return {"day": day.isoformat(), "week": f"{year}-W{week:02}", "month": f"{day:%Y-%m}"}
+    names: dict[BudgetPeriod, str] = {
+        "day": day.isoformat(),
+        "week": f"{year}-W{week:02}",
+        "month": f"{day:%Y-%m}",
+    }
+    return MappingProxyType(names)
 
 
 def resets_at(period: BudgetPeriod, day: date) -> datetime:
@@ -211,14 +227,16 @@ def settled_names(names: Sequence[str], now: date) -> list[str]:
     return [name for name in names if "#" not in name and not _is_before(name, first)]
 
 
-def _first_names(day: date, back: int) -> dict[BudgetPeriod, str]:
+@lru_cache(_KNOWN_DAYS)
+def _first_names(day: date, back: int) -> Mapping[BudgetPeriod, str]:
     """Return the names of the periods that are so many before those of a day."""
     months = day.year * 12 + day.month - 1 - back
-    return {
+    names: dict[BudgetPeriod, str] = {
         "day": (day - timedelta(days=back)).isoformat(),
         "week": periods_of(day - timedelta(weeks=back))["week"],
         "month": f"{months // 12:04}-{months % 12 + 1:02}",
     }
+    return MappingProxyType(names)
 
 
 def _is_before(name: str, first: Mapping[BudgetPeriod, str]) -> bool:

@@ -221,38 +221,34 @@ def _update(addition: Addition) -> dict[str, Any]:
     values: dict[str, Any] = {}
 
     def named(name: str) -> str:
-        names[f"#{len(names)}"] = name
-        return f"#{len(names) - 1}"
+        place = f"#{len(names)}"
+        names[place] = name
+        return place
 
-    def valued(value: Any) -> str:
-        values[f":{len(values)}"] = value_to_wire(value)
-        return f":{len(values) - 1}"
+    def paired(name: str, operator: str, value: Any) -> str:
+        place = len(names)
+        names[f"#{place}"] = name
+        values[f":{place}"] = value_to_wire(value)
+        return f"#{place}{operator}:{place}"
 
     # Zeros are written where nothing else is: a condition goes with a change.
     is_all = not (any(addition.numbers.values()) or addition.changes or addition.remove)
     added = [
-        f"{named(name)} {valued(number)}"
-        for name, number in addition.numbers.items()
-        if number or is_all
+        paired(name, " ", number) for name, number in addition.numbers.items() if number or is_all
     ]
-    added += [
-        f"{named(name)} {valued(set(members))}"
-        for name, members in addition.members.items()
-        if members
-    ]
-    changed = [f"{named(name)} = {valued(value)}" for name, value in addition.changes.items()]
+    added += [paired(name, " ", set(some)) for name, some in addition.members.items() if some]
+    changed = [paired(name, " = ", value) for name, value in addition.changes.items()]
     expected = [
-        f"attribute_not_exists({named(name)})"
-        if value is None
-        else f"{named(name)} = {valued(value)}"
+        f"attribute_not_exists({named(name)})" if value is None else paired(name, " = ", value)
         for name, value in addition.only_if.items()
     ]
     for name, most in addition.at_most.items():
-        held = named(name)
-        below = f"{held} <= {valued(most)}"
+        below = paired(name, " <= ", most)
         # An item without the number has 0 of it, which may be above a ceiling below 0.
-        expected.append(f"(attribute_not_exists({held}) OR {below})" if most >= 0 else below)
-    expected += [f"{named(name)} >= {valued(least)}" for name, least in addition.at_least.items()]
+        if most >= 0:
+            below = f"(attribute_not_exists({named(name)}) OR {below})"
+        expected.append(below)
+    expected += [paired(name, " >= ", least) for name, least in addition.at_least.items()]
     removed = [named(name) for name in addition.remove]
     clauses = [("SET", changed), ("REMOVE", removed), ("ADD", added)]
     return {

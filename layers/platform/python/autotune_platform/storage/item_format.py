@@ -32,7 +32,7 @@ def item_from_wire(item: Mapping[str, Any]) -> Item:
     return {name: _from_wire(value) for name, value in item.items()}
 
 
-def value_to_wire(value: Any) -> dict[str, Any]:  # noqa: PLR0911 - one for each of its types
+def value_to_wire(value: Any) -> dict[str, Any]:  # noqa: C901, PLR0911 - one for each of its types
     """Return a plain value as DynamoDB takes it.
 
     Raises:
@@ -45,7 +45,9 @@ def value_to_wire(value: Any) -> dict[str, Any]:  # noqa: PLR0911 - one for each
             return {"NULL": True}
         case bool():
             return {"BOOL": value}
-        case int() | float():
+        case int():
+            return {"N": str(value)}
+        case float():
             return {"N": _digits(value)}
         case bytes():
             return {"B": value}
@@ -62,8 +64,6 @@ def value_to_wire(value: Any) -> dict[str, Any]:  # noqa: PLR0911 - one for each
 
 
 def _digits(value: float) -> str:
-    if isinstance(value, int):
-        return str(value)
     if not math.isfinite(value):
         message = f"DynamoDB stores no number that is {value}"
         raise TypeError(message)
@@ -77,7 +77,10 @@ def _from_wire(wire: Mapping[str, Any]) -> Any:
 
 
 def _number(digits: str) -> int | float:
-    exact = Decimal(digits)
+    try:
+        return int(digits)  # as most are
+    except ValueError:
+        exact = Decimal(digits)
     return int(exact) if exact == exact.to_integral_value() else float(exact)
 
 

@@ -173,6 +173,7 @@ class TrainingJobParts(TrainingParts):
             endings=self.training_endings,
             jobs=TrainingJobs(
                 sagemaker=SageMakerJobs(),
+                prefix=environment.training_prefix,
                 role_arn=environment.training_role_arn,
                 image=environment.training_image,
                 code=environment.training_code,

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import struct
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,6 +17,7 @@ from autotune.protocol.apprentice_embeddings import (
     FILES,
     LABEL,
     key_of,
+    label_of,
     listed_in,
     name_of,
     prefix_of,
@@ -66,13 +68,46 @@ def put(
 def list_models(invocation: Invocation, *, deployment: Deployment) -> None:
     """List the names of the models that are stored."""
     with deployment.session() as session:
-        pages = session.client("s3").get_paginator("list_objects_v2")
-        found = pages.paginate(Bucket=deployment.output(session, _BUCKET), Prefix=prefix_of())
-        keys = [one["Key"] for page in found for one in page.get("Contents", [])]
+        keys = _keys(session, deployment.output(session, _BUCKET), prefix_of())
     for name in listed_in(keys):
         typer.echo(json.dumps({"embeddingModel": name}) if invocation.as_json else name)
     if not keys:
         note("there are none")
+
+
+@command(app)
+def delete(
+    invocation: Invocation,
+    name: Annotated[str, typer.Argument(help="As list shows it, with the digits behind @.")],
+    *,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    deployment: Deployment,
+) -> None:
+    """Delete a model.
+
+    It is for all organisations, and which tasks name it only they know: ask them first. A task
+    that still does goes on answering, but compares nothing, except for as long as a process has
+    the model in memory: no pair is made, so that it graduates no version and notices no shift; its
+    trainings end with embeddings_missing, and it cannot be put again with this name. The same files
+    put again have the same name, and all goes on.
+    """
+    if label_of(name) is None:
+        stop(f"{name} is no name of a model; autotune ops embeddings list shows them")
+    with deployment.session() as session:
+        bucket = deployment.output(session, _BUCKET)
+        # Also of one whose deletion, or whose storing, was ended before its end.
+        keys = _keys(session, bucket, prefix_of(name))
+        if not keys:
+            stop(f"there is no embedding model {name}", exit_codes.NOT_FOUND)
+        is_asked = not (yes or invocation.as_json) and sys.stdin.isatty()
+        if not (yes or is_asked):
+            stop(f"{name} would be deleted, for tasks of all organisations; give --yes")
+        if is_asked and not typer.confirm(
+            f"Delete {name}, whichever tasks of whichever organisations name it?", err=True
+        ):
+            stop("nothing was deleted")
+        _delete(session, bucket, keys)
+    typer.echo(json.dumps({"deleted": name}) if invocation.as_json else f"deleted {name}")
 
 
 def _require_model(folder: Path) -> None:
@@ -115,9 +150,20 @@ def _upload(session: "Session", bucket: str, name: str, folder: Path) -> None:
 
 
 def _take_back(session: "Session", bucket: str, name: str) -> None:
+    _delete(session, bucket, [key_of(name, file) for file in FILES])
+
+
+def _keys(session: "Session", bucket: str, prefix: str) -> list[str]:
+    pages = session.client("s3").get_paginator("list_objects_v2")
+    found = pages.paginate(Bucket=bucket, Prefix=prefix)
+    return [one["Key"] for page in found for one in page.get("Contents", [])]
+
+
+def _delete(session: "Session", bucket: str, keys: list[str]) -> None:
     s3 = session.client("s3")
-    for file in reversed(tuple(FILES)):
-        s3.delete_object(Bucket=bucket, Key=key_of(name, file))
+    # The weights first: without them there is no model.
+    for key in sorted(keys, key=lambda one: not one.endswith(f"/{_WEIGHTS}")):
+        s3.delete_object(Bucket=bucket, Key=key)
 
 
 def _show(invocation: Invocation, name: str, answer: Mapping[str, Any]) -> None:

@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 
 from autotune_platform.apprentice.local.contract import ServedModel
 from autotune_platform.runtime.frozen_model import FrozenModel
+from autotune_platform.runtime.sagemaker_names import STACK_TAG, sagemaker_name
 
 Kind = Literal["base", "adapter"]
 State = Literal["creating", "ready", "asleep", "resizing", "deleting", "gone"]
@@ -21,7 +22,6 @@ STUCK_AFTER = timedelta(minutes=30)
 KEPT_FOR = timedelta(hours=24)
 """So long the hosting of a version stays that is retired, or that nobody asks any more, and that of
 a model that no version is."""
-MOST_NAME_CHARACTERS = 63
 
 
 class Wanted(NamedTuple):
@@ -145,26 +145,20 @@ class Hosting(FrozenModel):
 
 def name_of(prefix: str, model: str) -> str:
     """Return the name at SageMaker of a model; it has letters, digits and hyphens alone."""
-    return _checked(f"{prefix}-{model.replace('_', '-')}")
+    return sagemaker_name(prefix, model)
 
 
 def base_name_of(prefix: str, task_id: str, wanted: WantedBase) -> str:
     """Return the name of a task's base: another base, instance or rank has another name."""
     digest = hashlib.sha256(json.dumps(wanted).encode()).hexdigest()[:8]
-    return _checked(f"{prefix}-{task_id.replace('_', '-')}-base-{digest}")
+    return sagemaker_name(prefix, f"{task_id}-base-{digest}")
 
 
 def tags_of(prefix: str, hosting: Hosting) -> list[Mapping[str, str]]:
     """Return the tags that say whose something at SageMaker is."""
     tags = {
-        "autotune:stack": prefix,
+        STACK_TAG: prefix,
         "autotune:task": hosting.task_id,
         "autotune:hosting": hosting.name,
     }
     return [{"Key": key, "Value": value} for key, value in tags.items()]
-
-
-def _checked(name: str) -> str:
-    if len(name) > MOST_NAME_CHARACTERS:
-        raise ValueError(f"{name} has more than {MOST_NAME_CHARACTERS} characters")
-    return name

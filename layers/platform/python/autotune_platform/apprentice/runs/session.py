@@ -86,6 +86,8 @@ class Session:
 
     def joined(self, run: Run) -> Run:
         """Return a run with the answers of those versions that this worker asked."""
+        if not self.asked:
+            return run
         changes: dict[str, Any] = {}
         for which, asked in self.asked.items():
             found = asked.result()

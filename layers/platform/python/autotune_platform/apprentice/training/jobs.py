@@ -8,10 +8,9 @@ from collections.abc import Mapping
 from typing import Any, Final, Literal, NamedTuple
 
 from autotune_platform.runtime.parts import part
+from autotune_platform.runtime.sagemaker_names import STACK_TAG, sagemaker_name
 from autotune_platform.runtime.training_jobs import SageMakerJobs
 
-PREFIX: Final = "autotune-trn-"
-"""What the names of all our jobs begin with; permissions are limited to it."""
 CODE: Final = "/opt/ml/input/data/code"
 VOLUME_GB: Final = 100
 WAIT_FOR_SPOT_S: Final = 21_600
@@ -82,15 +81,17 @@ class Found(NamedTuple):
 
 @part
 class TrainingJobs:
-    """Jobs at SageMaker, which all have names of ours.
+    """Jobs at SageMaker, which all have names of this stack's.
 
     Attributes:
+        prefix: what each name begins with; permissions are limited to it.
         role_arn: what jobs may.
         image: what they run in.
         code: address in S3 of an archive with ``train.py``.
     """
 
     sagemaker: SageMakerJobs
+    prefix: str
     role_arn: str
     image: str
     code: str
@@ -147,6 +148,7 @@ class TrainingJobs:
             "EnableManagedSpotTraining": asked.is_spot,
             "EnableNetworkIsolation": True,
             "Tags": [
+                {"Key": STACK_TAG, "Value": self.prefix},
                 {"Key": "autotune:training", "Value": asked.training_id},
                 {"Key": "autotune:task", "Value": asked.task_id},
             ],
@@ -169,9 +171,14 @@ def found_in(job: Mapping[str, Any]) -> Found:
     )
 
 
-def job_name(training_id: str, attempt: int) -> str:
-    """Return the name of a training's job, which no other job ever has."""
-    return f"{PREFIX}{training_id.partition('_')[2]}-{attempt}"
+def job_name(prefix: str, training_id: str, attempt: int) -> str:
+    """Return the name of a training's job, which no other job ever has.
+
+    Args:
+        prefix: the stack's name.
+        training_id: whose job it is, and the how manieth by ``attempt``.
+    """
+    return sagemaker_name(prefix, f"{training_id}-{attempt}")
 
 
 def _channel(name: str, uri: str) -> dict[str, Any]:

@@ -170,7 +170,7 @@ class SageMakerStep:
 
             def planned(periods: list[str]) -> Sequence[Addition]:
                 job = TrainingJob(
-                    name=job_name(training.id, again.attempts),
+                    name=job_name(self.jobs.prefix, training.id, again.attempts),
                     attempt=again.attempts,
                     instance_type=instance,
                     price_nano_usd=price,

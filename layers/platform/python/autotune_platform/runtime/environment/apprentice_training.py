@@ -43,11 +43,13 @@ class TrainingJobEnvironment(TrainingEnvironment, TrainingPricesEnvironment):
     """For the function that has jobs train models.
 
     Attributes:
+        training_prefix: what each name of a job begins with.
         training_role_arn: what jobs may.
         training_image: what they run in.
         training_code: address in S3 of the program's archive.
     """
 
+    training_prefix: str
     training_role_arn: str
     training_image: str
     training_code: str
