@@ -40,7 +40,7 @@ from tests.support.lambdas import LambdaContext, handler
 from tests.support.local_sagemaker import BUCKET, Lab, serving, until
 
 PREFIX = "autotune"
-BASE = WantedBase(f"s3://{BUCKET}/bases/small/", "ml.g5.xlarge", rank=16)
+BASE = WantedBase(f"s3://{BUCKET}/bases/small/", ("ml.g5.xlarge",), rank=16)
 QUESTION = LocalQuestion("Tell intents apart.", "I lost my card.", OUTPUT_SCHEMA)
 _PROGRESS = frozenset({"Creating", "Updating", "Deleting"})
 LMI_HOST = str(Path(__file__).with_name("lmi_host.py"))

@@ -20,6 +20,7 @@ def run(id_: str, **attributes: Any) -> dict[str, Any]:
         "sk": "run",
         "task_id": "apt_1",
         "input": f'{{"text": "case-{id_[-1]}"}}',
+        "created_at": "2026-11-27T12:00:00+00:00",
         "state": "answered",
         "check": "none",
         "pairs": [],
@@ -116,8 +117,18 @@ def test_counts_are_those_of_the_runs() -> None:
     assert not held.runs_add_up(kept(), ["apt_1"]).violations
     less = kept(runs()[1:])
     assert held.runs_add_up(less, ["apt_1"]).violations == [
-        "apt_1: 4 begun, but there are 3",
-        "apt_1: 2 remote, but there are 1",
+        "apt_1, 2026-11-27: 4 begun, but there are 3",
+        "apt_1, 2026-11-27: 2 remote, but there are 1",
+    ]
+
+
+def test_a_run_counts_in_the_day_on_which_it_was_created() -> None:
+    late = {**runs()[0], "created_at": "2026-11-28T00:00:01+00:00"}
+    assert held.runs_add_up(kept([late, *runs()[1:]]), ["apt_1"]).violations == [
+        "apt_1, 2026-11-27: 4 begun, but there are 3",
+        "apt_1, 2026-11-27: 2 remote, but there are 1",
+        "apt_1, 2026-11-28: 0 begun, but there are 1",
+        "apt_1, 2026-11-28: 0 remote, but there are 1",
     ]
 
 
