@@ -5,11 +5,12 @@ ten minutes at most on two quiet cores.
 ``outage`` a grader that is down for long, and one that a text breaks; ``starved`` ten functions for
 everything; ``tenants`` lost runs of one organisation beside another's trickle; ``hostile`` an
 organisation that means harm beside one that works; ``apprentice`` runs of tasks whose small model
-dies and whose paid one takes money for nothing; ``lives`` has versions trained, hosted, promoted
-and rolled back, in one process without a stack. Ends with 1 where an invariant does not hold: a
-completion was lost, judged twice, or scored with a value that its grader did not sign, an event was
-missed, trouble that passes became a verdict, whoever is well suffered from neighbours, or a version
-answered that had shown nothing.
+dies and whose paid one takes money for nothing; ``spending`` hundreds of calls at once under two
+budgets, as midnight passes; ``lives`` has versions trained, hosted, promoted and rolled back, in
+one process without a stack. Ends with 1 where an invariant does not hold: a completion was lost,
+judged twice, or scored with a value that its grader did not sign, an event was missed, trouble that
+passes became a verdict, whoever is well suffered from neighbours, more was spent than a limit, or a
+version answered that had shown nothing.
 """
 
 import argparse
@@ -44,6 +45,7 @@ from tests.chaos.report import (
     show_latencies,
 )
 from tests.chaos.run import Chaos
+from tests.chaos.spending import CALLS, spend
 from tests.chaos.starved import starve
 from tests.chaos.subscribers import Subscriber, audience
 from tests.chaos.tenants import lose
@@ -65,7 +67,7 @@ _SMALL_SUITES = {
     "apprentice": apprentice,
     "lives": live,
 }
-SUITES = ("storm", *_SMALL_SUITES)
+SUITES = ("storm", *_SMALL_SUITES, "spending")
 
 console = Console(width=130)
 
@@ -75,6 +77,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("suites", nargs="*", metavar="SUITE", help=f"of {', '.join(SUITES)}")
     parser.add_argument("--completions", type=int, default=COMPLETIONS)
+    parser.add_argument("--calls", type=int, default=CALLS, help="of the suite spending")
     parser.add_argument("--seed", type=int, default=SEED)
     arguments = parser.parse_args()
     if unknown := set(arguments.suites) - set(SUITES):
@@ -86,7 +89,8 @@ def main() -> int:
         if name == "storm":
             findings += storm(arguments.completions, seed=arguments.seed)
         else:
-            found = _SMALL_SUITES[name](console)
+            small = _SMALL_SUITES.get(name)
+            found = small(console) if small else spend(console, calls=arguments.calls)
             show_findings(console, found)
             findings += found
     return 1 if any(finding.violations for finding in findings) else 0
