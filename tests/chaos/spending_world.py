@@ -1,5 +1,6 @@
 """How much is spent in ``spending``, on what and to whom, and what loses answers of DynamoDB."""
 
+import json
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -11,7 +12,7 @@ from tests.providers.answers import Ask, Reply, Usage
 from tests.support.apprentice import configuration as usual
 
 OUTPUT_TOKENS = 60
-LOST_SHARE = 0.03
+LOST_SHARE, LOST_RESERVATIONS = 0.03, 0.1
 TIMEOUT_SECONDS = 10
 
 
@@ -51,17 +52,29 @@ class LosingProxy(LoopbackProxy):
     def __init__(self, upstream: Callable[[], int | None], *, seed: int) -> None:
         super().__init__(upstream)
         self._draw = random.Random(seed)
+        self._again: set[str] = set()
         self.is_on = False
         self.lost = 0
 
     async def answer(self, request: Message, behind: Connection) -> Message:
-        """Pass a request on; of some no answer comes back, and the connection ends."""
+        """Pass a request on; of some no answer comes back, and the connection ends.
+
+        What is lost is lost once more when it is asked again: what calls DynamoDB tries twice by
+        itself, and a reservation begins anew after that.
+        """
         answer = await self.pass_on(request, behind)
         is_done = request.operation == "TransactWriteItems" and " 200 " in answer.start
-        if self.is_on and is_done and self._draw.random() < LOST_SHARE:
-            self.lost += 1
-            raise ConnectionResetError
-        return answer
+        if not (self.is_on and is_done):
+            return answer
+        token = json.loads(request.body).get("ClientRequestToken", "")
+        if token in self._again:
+            self._again.remove(token)
+        elif self._draw.random() < (LOST_RESERVATIONS if token else LOST_SHARE):
+            self._again |= {token} if token else set()
+        else:
+            return answer
+        self.lost += 1
+        raise ConnectionResetError
 
 
 class Payee:
