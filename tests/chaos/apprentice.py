@@ -111,7 +111,11 @@ class Suite:
         self._operator = Operator(profile.aws_endpoint_url)
         self._load = Load(client, SEED)
         self._mishaps = Mishaps(
-            stack, student, lambda: list(self._load.run_ids.values()), seed=SEED
+            stack,
+            student,
+            lambda: list(self._load.run_ids.values()),
+            progress=self._progress,
+            seed=SEED,
         )
         self._task_ids: dict[str, str] = {}
         self._is_promoted = False
@@ -147,7 +151,7 @@ class Suite:
             },
         )
         patience = Patience(
-            lambda: (len(self._load.taken), len(self._teacher.asked)),
+            self._progress,
             quiet_seconds=LOAD_QUIET_SECONDS,
             most_seconds=LOAD_MOST_SECONDS,
         )
@@ -303,6 +307,10 @@ class Suite:
             with suppress(self._tables.gone):  # it was settled in the meantime
                 self._tables.set("Ledger", item, while_it_has="open_shard", due_at=PAST)
         self._operator.sweep_ledger()
+
+    def _progress(self) -> tuple[int, int]:
+        """Return how many inputs were taken, and how often the paid model was asked."""
+        return len(self._load.taken), len(self._teacher.asked)
 
     def _kept(self) -> Kept:
         return Kept.of(list(self._tables.items("Apprentice")), list(self._tables.items("Ledger")))

@@ -154,8 +154,8 @@ class Midnight:
             if moment(run, "created_at") >= self.clock.midnight
         ]
         self.life.catch_up()
-        if self.committed()[today] > most:
-            self._moved.append(f"{self.committed()[today]} committed of {most}")
+        if (now := self.committed().get(today, 0)) > most:
+            self._moved.append(f"{now} committed of {most}")
         self.put(self.day_usd)
 
     def _refusals(self) -> list[Item]:

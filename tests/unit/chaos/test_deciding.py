@@ -26,7 +26,8 @@ def passing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_comes_slowly_is_waited_for_and_swept() -> None:
-    tables, swept = Tables(most=6), []
+    tables = Tables(most=6)
+    swept: list[int] = []
     wanted = [f"cmp_{number}" for number in range(6)]
     found = deciding.decided(
         tables,  # type: ignore[arg-type]
