@@ -23,7 +23,7 @@ from autotune_platform.runtime import clients
 from autotune_platform.runtime.sagemaker_control import HostLimitError
 from autotune_platform.storage.table import Table
 from local.sagemaker.hosts import NO_CAPACITY
-from tests.support.apprentice import document
+from tests.support.apprentice_items import document
 from tests.support.clock import StandingClock
 
 _MINUTES_OFF = 5

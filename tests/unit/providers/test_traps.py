@@ -357,6 +357,21 @@ class Scenes:
         assert "usage" not in self.answer("no_usage")
         assert self.http.get("/_fake/bill").json()["total_nano_usd"] > 0
 
+    def dearer_tier(self):
+        def served(**body):
+            self.arm("dearer_tier", params=params)
+            asked = {**chat_body(), **body}
+            answered = self.http.post("/v1/chat/completions", headers=BEARER, json=asked)
+            paid = self.http.get("/_fake/executions").json()["executions"][-1]
+            fresh = paid["input_tokens"] * 250 + paid["output_tokens"] * 2000
+            return answered.json()["service_tier"], paid["cost_nano_usd"] / fresh
+
+        params = {"times": 3}
+        assert served() == served(service_tier="auto") == ("priority", 3)
+        assert served(service_tier="default") == ("default", 1)
+        params = {"insists": 1}
+        assert served(service_tier="default") == ("priority", 2)
+
     def cancel_completes(self):
         self.arm("cancel_completes")
         batch_id = self.openai.start(4)
