@@ -65,6 +65,14 @@ def cancel_apprentice_training(
     return ApprenticeTrainingResponse(training=training_on_wire(found))
 
 
+@app.post(f"{_TRAININGS}/<number>/host", status_code=202, tags=["apprentice"])
+def host_apprentice_training(task_name: str, number: TrainingNumber) -> ApprenticeTrainingResponse:
+    """Begin a training that hosts and judges what an earlier one made and could not have hosted."""
+    training = parts().trainings.host(app.caller, task_name, number)
+    app.made(apprentice_task_id=training.task_id, apprentice_training_id=training.id)
+    return ApprenticeTrainingResponse(training=training_on_wire(training))
+
+
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     """Answer one HTTP request."""
     return app.handle(event, context)

@@ -20,7 +20,10 @@ _OF_TRAININGS: Final[Mapping[str, Sequence[str]]] = {
 _ONCE: Final[Mapping[str, Sequence[str]]] = {**_OF_TRAININGS, "$.delivery": ["first"]}
 # Hosts are looked at once an hour at least, so that less says little.
 HOUR = Duration.hours(1)
-_BY_OPERATORS = ["platform_error", "job_refused", "artifact_refused"]
+_BY_OPERATORS = [
+    *("platform_error", "job_refused", "artifact_refused"),
+    *("hosting_capacity", "hosting_quota"),
+]
 
 
 def watch_trainings(alarms: Alarms, publish: ServiceFunction) -> None:
@@ -49,7 +52,10 @@ def watch_trainings(alarms: Alarms, publish: ServiceFunction) -> None:
         name="TrainingsNeedOperator",
         message=AUDITED_MESSAGE,
         where={**_OF_TRAININGS, "$.data.error": _BY_OPERATORS},
-        description="Trainings could not go on, or SageMaker refused a job, or what it left",
+        description=(
+            "Trainings could not go on, SageMaker refused a job, what it left was refused, or no "
+            "instance hosts what was trained"
+        ),
     )
 
 

@@ -1,14 +1,16 @@
-"""``python -m tests.chaos``: the platform while things break, in suites of ten minutes at most.
+"""``python -m tests.chaos``: the platform while things break, in suites of
+ten minutes at most on two quiet cores.
 
 ``storm`` has thousands of completions, sick graders, killed workers and a restart, and is seeded;
 ``outage`` a grader that is down for long, and one that a text breaks; ``starved`` ten functions for
 everything; ``tenants`` lost runs of one organisation beside another's trickle; ``hostile`` an
 organisation that means harm beside one that works; ``apprentice`` runs of tasks whose small model
-dies and whose paid one takes money for nothing; ``lives`` has versions trained, hosted, promoted
-and rolled back, in one process without a stack. Ends with 1 where an invariant does not hold: a
-completion was lost, judged twice, or scored with a value that its grader did not sign, an event was
-missed, trouble that passes became a verdict, whoever is well suffered from neighbours, or a version
-answered that had shown nothing.
+dies and whose paid one takes money for nothing; ``spending`` hundreds of calls at once under two
+budgets, as midnight passes; ``lives`` has versions trained, hosted, promoted and rolled back, in
+one process without a stack. Ends with 1 where an invariant does not hold: a completion was lost,
+judged twice, or scored with a value that its grader did not sign, an event was missed, trouble that
+passes became a verdict, whoever is well suffered from neighbours, more was spent than a limit, or a
+version answered that had shown nothing.
 """
 
 import argparse
@@ -16,6 +18,7 @@ import signal
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -31,6 +34,7 @@ from tests.chaos.hostile import attack
 from tests.chaos.invariants import Finding, Verdicts
 from tests.chaos.leaving import search
 from tests.chaos.life_storm import live
+from tests.chaos.load import Accepted
 from tests.chaos.outage import break_down
 from tests.chaos.permissions import permissions_finding
 from tests.chaos.report import (
@@ -41,8 +45,9 @@ from tests.chaos.report import (
     show_latencies,
 )
 from tests.chaos.run import Chaos
+from tests.chaos.spending import CALLS, spend
 from tests.chaos.starved import starve
-from tests.chaos.subscribers import audience
+from tests.chaos.subscribers import Subscriber, audience
 from tests.chaos.tenants import lose
 from tests.chaos.throttling import ThrottlingProxy
 
@@ -62,7 +67,7 @@ _SMALL_SUITES = {
     "apprentice": apprentice,
     "lives": live,
 }
-SUITES = ("storm", *_SMALL_SUITES)
+SUITES = ("storm", *_SMALL_SUITES, "spending")
 
 console = Console(width=130)
 
@@ -72,6 +77,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("suites", nargs="*", metavar="SUITE", help=f"of {', '.join(SUITES)}")
     parser.add_argument("--completions", type=int, default=COMPLETIONS)
+    parser.add_argument("--calls", type=int, default=CALLS, help="of the suite spending")
     parser.add_argument("--seed", type=int, default=SEED)
     arguments = parser.parse_args()
     if unknown := set(arguments.suites) - set(SUITES):
@@ -83,7 +89,8 @@ def main() -> int:
         if name == "storm":
             findings += storm(arguments.completions, seed=arguments.seed)
         else:
-            found = _SMALL_SUITES[name](console)
+            small = _SMALL_SUITES.get(name)
+            found = small(console) if small else spend(console, calls=arguments.calls)
             show_findings(console, found)
             findings += found
     return 1 if any(finding.violations for finding in findings) else 0
@@ -120,6 +127,8 @@ def storm(completions: int, *, seed: int) -> list[Finding]:
 def report(chaos: Chaos, proxy: ThrottlingProxy) -> list[Finding]:
     """Check every invariant and print what was found."""
     accepted = chaos.load.accepted
+    # Before the tables: of what subscribers are told while these are read, they may have nothing.
+    heard = [one.so_far() for one in chaos.subscribers]
     items = list(chaos.tables().items("Completions"))
     verdicts = invariants.verdicts_by_completion(items)
     faults = faults_of(chaos, proxy)
@@ -143,6 +152,7 @@ def report(chaos: Chaos, proxy: ThrottlingProxy) -> list[Finding]:
             ],
             verdicts,
             seconds=DEADLINE_SECONDS,
+            slowness=chaos.slowness,
         ),
         invariants.counts_agree(chaos.api_counts(), accepted.values(), verdicts),
         invariants.flapping_is_no_outage(
@@ -150,7 +160,7 @@ def report(chaos: Chaos, proxy: ThrottlingProxy) -> list[Finding]:
         ),
         invariants.every_fault_happened(faults),
         invariants.no_function_outgrew_its_memory(kills_in(chaos.directory)),
-        *events_findings(chaos, verdicts),
+        *events_findings(heard, accepted.values(), verdicts),
         chaos.waiting_finding(verdicts),
         search(
             chaos.profile,
@@ -169,18 +179,21 @@ def report(chaos: Chaos, proxy: ThrottlingProxy) -> list[Finding]:
     return findings
 
 
-def events_findings(chaos: Chaos, verdicts: Verdicts) -> list[Finding]:
-    """Compare what subscribers were told with the tables."""
-    accepted = chaos.load.accepted.values()
+def events_findings(
+    heard: Sequence[Subscriber], accepted: Collection[Accepted], verdicts: Verdicts
+) -> list[Finding]:
+    """Compare what subscribers were told with the tables.
+
+    Args:
+        heard: subscribers with what they had been told before the tables were read.
+    """
     told_of_verdicts = [
         telling.every_verdict_is_told(one, verdicts)
-        for one in chaos.subscribers
+        for one in heard
         if "score.completed" in one.event_types
     ]
-    told_of_batches = [
-        telling.every_batch_is_told(one, accepted, verdicts) for one in chaos.subscribers
-    ]
-    return [*told_of_verdicts, *told_of_batches, telling.repeats_are_alike(chaos.subscribers)]
+    told_of_batches = [telling.every_batch_is_told(one, accepted, verdicts) for one in heard]
+    return [*told_of_verdicts, *told_of_batches, telling.repeats_are_alike(heard)]
 
 
 def faults_of(chaos: Chaos, proxy: ThrottlingProxy) -> dict[str, int]:

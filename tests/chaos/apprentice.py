@@ -6,12 +6,15 @@ refuses, and takes money for answers that never arrive. What time alone would br
 hand: calls that were lost are made due, and their runs are handed over again.
 """
 
+import math
 import time
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 from rich.console import Console
 
@@ -29,6 +32,7 @@ from tests.chaos.apprentice_load import Load
 from tests.chaos.apprentice_money import Looks
 from tests.chaos.invariants import Finding
 from tests.chaos.operator import Operator
+from tests.chaos.patience import Patience
 from tests.chaos.permissions import permissions_finding
 from tests.chaos.student import INTENTS, MODEL, MortalStudent
 from tests.chaos.tables import PAST, Tables
@@ -49,9 +53,16 @@ THRESHOLDS = {"phase2ToPhase3": 0.5, "coachingTrigger": 0.3, "emergencyThreshold
 """Low, so that a version graduates on a dozen pairs."""
 
 TIMEOUT_SECONDS = 5
-LOAD_SECONDS = 240
-SETTLES_SECONDS = 60
-GRADUATES_SECONDS = 15
+LOAD_QUIET_SECONDS, LOAD_MOST_SECONDS = 120, 1_800
+SETTLES_QUIET_SECONDS, SETTLES_MOST_SECONDS = 90, 900
+LOST_AFTER_SECONDS = TIMEOUT_SECONDS * 3
+"""So long nothing changes before what waits for a lost call is given up, as ten minutes do it."""
+
+HANDED_OVER_EVERY_SECONDS = 20
+GRADUATES_QUIET_SECONDS, GRADUATES_MOST_SECONDS = 15, 120
+MORE_PAIRS, MOST_MORE = 10, 6
+"""Inputs that are sent again and again where faults took so many pairs that none graduates."""
+
 _NANO = 1_000_000_000
 
 
@@ -75,6 +86,14 @@ def apprentice(console: Console) -> list[Finding]:
             student.die()
 
 
+class Open(NamedTuple):
+    """What has not ended: runs, counts that are not those of the runs, and calls of the ledger."""
+
+    runs: Sequence[str]
+    uncounted: Sequence[str]
+    calls: Sequence[str]
+
+
 class Suite:
     """One organisation with its two tasks."""
 
@@ -92,10 +111,14 @@ class Suite:
         self._operator = Operator(profile.aws_endpoint_url)
         self._load = Load(client, SEED)
         self._mishaps = Mishaps(
-            stack, student, lambda: list(self._load.run_ids.values()), seed=SEED
+            stack,
+            student,
+            lambda: list(self._load.run_ids.values()),
+            progress=self._progress,
+            seed=SEED,
         )
-        self._ends_at = 0.0
         self._task_ids: dict[str, str] = {}
+        self._is_promoted = False
 
     def run(self, console: Console) -> None:
         """Set everything up, send all runs amid faults, and let what was lost be found."""
@@ -127,15 +150,19 @@ class Suite:
                 task_scope(organization, self._task_ids[POOR]): int(POOR_USD * _NANO),
             },
         )
-        self._ends_at = time.monotonic() + LOAD_SECONDS
+        patience = Patience(
+            self._progress,
+            quiet_seconds=LOAD_QUIET_SECONDS,
+            most_seconds=LOAD_MOST_SECONDS,
+        )
         self._teacher.arm()
         self._looks.start()
         self._mishaps.start()
         try:
             for number, (name, runs) in enumerate(STAGES):
-                self._load.send(name, runs, seconds_left=self._seconds_left)
+                self._load.send(name, runs, is_over=patience.is_over)
                 if name == STEADY and number:
-                    self._promote()
+                    self._promote(patience)
                 # What a process knows of a task it knows for half a minute.
                 self._mishaps.forget()
             self._mishaps.stop()
@@ -214,36 +241,59 @@ class Suite:
             "budgets": {"daily": f"{usd:f}", "whenExhausted": exhausted},
         }
 
-    def _promote(self) -> None:
+    def _promote(self, load: Patience) -> None:
         """Have the version answer once it has graduated, which its pairs are counted for."""
-        until = time.monotonic() + GRADUATES_SECONDS
-        while time.monotonic() < until:
-            with suppress(APIError, ConnectionFailedError):
-                self._client.apprentice.versions.promote(STEADY, 1)
-                return
-            time.sleep(1)
+        for _ in range(MOST_MORE):
+            counted = Patience(
+                lambda: len(self._kept().pairs_of(self._task_ids[STEADY], 1)),
+                quiet_seconds=GRADUATES_QUIET_SECONDS,
+                most_seconds=GRADUATES_MOST_SECONDS,
+            )
+            while not counted.is_over():
+                with suppress(APIError, ConnectionFailedError):
+                    self._client.apprentice.versions.promote(STEADY, 1)
+                    self._is_promoted = True
+                    return
+                time.sleep(1)
+            if self._is_promoted:
+                return  # and it may have come to nothing since
+            self._load.send(STEADY, MORE_PAIRS, is_over=load.is_over)
 
     def _settle(self, console: Console) -> None:
         """Let all runs end: calls whose workers were killed are made due, as time would."""
-        until = time.monotonic() + SETTLES_SECONDS
+        open_ = self._open()
+        patience = Patience(
+            lambda: open_,
+            quiet_seconds=SETTLES_QUIET_SECONDS,
+            most_seconds=SETTLES_MOST_SECONDS,
+        )
+        handed_over: dict[str, float] = {}
         rounds = 0
-        while time.monotonic() < until:
-            kept = self._kept()
-            left = [
-                id_
-                for id_, run in kept.runs.items()
-                if run["state"] == "pending" or run.get("check") == "due"
-            ]
-            uncounted = held.runs_add_up(kept, list(self._task_ids.values())).violations
-            if not left and not uncounted and not self._lost_calls():
-                break
+        while any(open_) and not patience.is_over():
             rounds += 1
-            if time.monotonic() > until - SETTLES_SECONDS + TIMEOUT_SECONDS * 3:
+            # Whoever is at work still, on a slow machine, changes something before.
+            if patience.quiet_for() > LOST_AFTER_SECONDS:
                 self._find_lost_calls()
-            for run_id in left:
-                self._mishaps.hand_over(run_id)
+            now = time.monotonic()
+            for run_id in open_.runs:
+                if now - handed_over.get(run_id, -math.inf) > HANDED_OVER_EVERY_SECONDS:
+                    self._mishaps.hand_over(run_id)
+                    handed_over[run_id] = now
             time.sleep(2)
-        console.print(f"apprentice: settled in {rounds} rounds", highlight=False)
+            open_ = self._open()
+        ended = patience.why or "settled"
+        console.print(f"apprentice: {ended}, in {rounds} rounds", highlight=False)
+
+    def _open(self) -> Open:
+        """Return what has not ended."""
+        kept = self._kept()
+        left = [
+            id_
+            for id_, run in kept.runs.items()
+            if run["state"] == "pending" or run.get("check") == "due"
+        ]
+        uncounted = held.runs_add_up(kept, list(self._task_ids.values())).violations
+        return Open(left, list(uncounted), [str(one["pk"]) for one in self._lost_calls()])
 
     def _lost_calls(self) -> list[dict[str, object]]:
         return [
@@ -257,6 +307,10 @@ class Suite:
             with suppress(self._tables.gone):  # it was settled in the meantime
                 self._tables.set("Ledger", item, while_it_has="open_shard", due_at=PAST)
         self._operator.sweep_ledger()
+
+    def _progress(self) -> tuple[int, int]:
+        """Return how many inputs were taken, and how often the paid model was asked."""
+        return len(self._load.taken), len(self._teacher.asked)
 
     def _kept(self) -> Kept:
         return Kept.of(list(self._tables.items("Apprentice")), list(self._tables.items("Ledger")))
@@ -288,6 +342,3 @@ class Suite:
             f"{dict(self._load.failed_calls)}; faults {faults}",
             highlight=False,
         )
-
-    def _seconds_left(self) -> float:
-        return self._ends_at - time.monotonic()

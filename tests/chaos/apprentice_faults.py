@@ -19,10 +19,16 @@ KILLED = (WORKER, WORKER, COUNTER, WORKER, API)
 """In turn. One of their processes dies at a time: with each that is new, seconds go by."""
 
 KILLED_EVERY = (2.0, 4.0)
+LOOKS_EVERY_SECONDS = 0.5
 
 
 class Mishaps:
-    """Two threads, seeded: one hurts functions, the other the small model."""
+    """Two threads, seeded: one hurts functions, the other the small model.
+
+    Args:
+        progress: returns what has come about so far. Before the next function is killed there is
+            to be more: on a slow machine all would die as they start, and nothing ever be done.
+    """
 
     def __init__(
         self,
@@ -30,11 +36,13 @@ class Mishaps:
         student: MortalStudent,
         run_ids: Callable[[], list[str]],
         *,
+        progress: Callable[[], object],
         seed: int,
     ) -> None:
         self._stack = stack
         self._student = student
         self._run_ids = run_ids
+        self._progress = progress
         self._draw = random.Random(seed)
         self._of_student = random.Random(seed + 1)
         self._beside = Beside()
@@ -61,8 +69,12 @@ class Mishaps:
 
     def _hurt_functions(self) -> None:
         for name in cycle(KILLED):
+            before = self._progress()
             if self._beside.is_over(after=self._draw.uniform(*KILLED_EVERY)):
                 return
+            while self._progress() == before:
+                if self._beside.is_over(after=LOOKS_EVERY_SECONDS):
+                    return
             self._kill_one(name)
             self._double()
 

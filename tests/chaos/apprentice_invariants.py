@@ -8,7 +8,7 @@ from typing import Any
 
 from autotune_platform.apprentice.evidence import Rules, folded
 from autotune_platform.apprentice.pairs import Pair
-from tests.chaos.invariants import Finding
+from tests.chaos.invariants import Finding, moment
 from tests.chaos.student import case_in
 from tests.chaos.tables import Item
 from tests.support.traces import leaks
@@ -46,15 +46,15 @@ class Kept:
             apprentice,
         )
 
-    def day_counts(self, task_id: str) -> Counter[str]:
-        """Return the counts of a task's days together."""
-        counts: Counter[str] = Counter()
-        for one in self.items:
-            if one["pk"] == task_id and one["sk"].startswith("day#"):
-                counts.update(
-                    {name: int(n) for name, n in one.items() if isinstance(n, int | float)}
-                )
-        return counts
+    def day_counts(self, task_id: str) -> dict[str, Counter[str]]:
+        """Return the counts of a task's days."""
+        return {
+            one["sk"].removeprefix("day#"): Counter(
+                {name: int(n) for name, n in one.items() if isinstance(n, int | float)}
+            )
+            for one in self.items
+            if one["pk"] == task_id and one["sk"].startswith("day#")
+        }
 
     def pairs_of(self, task_id: str, version: int) -> list[Item]:
         """Return a version's pairs in their order."""
@@ -101,17 +101,25 @@ def every_run_ended(kept: Kept) -> Finding:
 
 
 def runs_add_up(kept: Kept, task_ids: Sequence[str]) -> Finding:
-    """Counts of days are those of the runs: begun = local + remote + refused + failed."""
+    """Counts of days are those of the runs: begun = local + remote + refused + failed.
+
+    A run is of the day on which it was created.
+    """
     violations = []
     for task_id in task_ids:
-        real = Counter(answer_of(run) for run in kept.runs.values() if run["task_id"] == task_id)
+        real: dict[str, Counter[str]] = defaultdict(Counter)
+        for run in kept.runs.values():
+            if run["task_id"] == task_id:
+                real[moment(run, "created_at").date().isoformat()][answer_of(run)] += 1
         counted = kept.day_counts(task_id)
-        wanted = {"begun": real.total(), **{name: real[name] for name in _ENDED_BY}}
-        violations += [
-            f"{task_id}: {counted[name]} {name}, but there are {number}"
-            for name, number in wanted.items()
-            if counted[name] != number
-        ]
+        for day in sorted(real.keys() | counted.keys()):
+            ends, has = real.get(day, Counter()), counted.get(day, Counter())
+            wanted = {"begun": ends.total(), **{name: ends[name] for name in _ENDED_BY}}
+            violations += [
+                f"{task_id}, {day}: {has[name]} {name}, but there are {number}"
+                for name, number in wanted.items()
+                if has[name] != number
+            ]
     return Finding(
         "runs = local + remote + refused + failed, as counted", len(kept.runs), violations
     )

@@ -17,7 +17,6 @@ AT_ONCE = 5
 WAITS = (0, 0, 3, 20)
 """Seconds, drawn; with 0 the answer is 202."""
 
-INSISTS_SECONDS = 60
 ENDED = frozenset({"budget_exhausted", "remote_unavailable", "local_unavailable"})
 """Errors of calls whose run has ended without an answer."""
 
@@ -48,13 +47,14 @@ class Load:
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _numbers: "Iterator[int]" = field(default_factory=count)
 
-    def send(self, task: str, runs: int, *, seconds_left: Callable[[], float]) -> None:
-        """Send so many inputs, some at once; no more begin when the time is over."""
+    def send(self, task: str, runs: int, *, is_over: Callable[[], bool]) -> None:
+        """Send so many inputs, some at once; no more begin once it is over."""
         numbers = [next(self._numbers) for _ in range(runs)]
+        self.wanted += runs
 
         def send(number: int) -> None:
-            if seconds_left() > 0:
-                self._send(task, number)
+            if not is_over():
+                self._send(task, number, is_over)
 
         with ThreadPoolExecutor(AT_ONCE) as pool:
             list(pool.map(send, numbers))
@@ -64,23 +64,20 @@ class Load:
         with self._lock:
             return list(self.run_ids.values())
 
-    def _send(self, task: str, number: int) -> None:
+    def _send(self, task: str, number: int, is_over: Callable[[], bool]) -> None:
         draw = random.Random(self.seed * 100_000 + number)
         case, wait = f"case-{number:05d}", draw.choice(WAITS)
-        with self._lock:
-            self.wanted += 1
-        if not self._insisting(task, case, wait):
+        if not self._insisting(task, case, wait, is_over):
             return
         with self._lock:
             self.taken[case] = task
-        if draw.random() < _REPEATED and self._insisting(task, case, 0):
+        if draw.random() < _REPEATED and self._insisting(task, case, 0, is_over):
             with self._lock:
                 self.repeated += 1
 
-    def _insisting(self, task: str, case: str, wait: int) -> bool:
+    def _insisting(self, task: str, case: str, wait: int, is_over: Callable[[], bool]) -> bool:
         """Send an input until its run is acknowledged, as any program does that has a key."""
-        until = time.monotonic() + INSISTS_SECONDS
-        while time.monotonic() < until:
+        while not is_over():
             try:
                 run = self.client.apprentice.run(
                     task, input={"text": f"{case} {TEXT}"}, wait=wait, idempotency_key=case

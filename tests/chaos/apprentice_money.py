@@ -1,9 +1,11 @@
 """Looks at budgets while money is spent: bill ≤ committed ≤ limit, at each of them."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from autotune.protocol.periods import BudgetPeriod
+from autotune_platform.budgets.scopes import kind_of
 from tests.chaos.beside import Beside
 from tests.chaos.invariants import Finding
 from tests.chaos.tables import Item
@@ -26,12 +28,16 @@ class Looks:
 
     Attributes:
         limits: of a day, in nano-USD, by scope.
+        kinds: of the periods that have these limits.
+        billed_before: in days that the budgets do not have any more.
     """
 
     tables: Budgets
     teacher: Teacher
     organization_id: str
     limits: Mapping[str, int]
+    kinds: Collection[BudgetPeriod] = ("day",)
+    billed_before: int = 0
     count: int = 0
     most: dict[str, int] = field(default_factory=dict)
     violations: list[str] = field(default_factory=list)
@@ -71,16 +77,19 @@ class Looks:
     def look(self) -> None:
         """Look once."""
         # In this order: what is on the bill by now was committed before.
-        billed = self.teacher.billed()
-        committed = {scope: _days(self._scope(scope), _COMMITTED) for scope in self.limits}
+        billed = self.teacher.billed() - self.billed_before
+        items = {scope: self._scope(scope) for scope in self.limits}
         self.count += 1
-        if billed > sum(committed[self.organization_id]):
-            self.violations.append(f"billed {billed} of {committed[self.organization_id]}")
+        committed = _sum(items[self.organization_id], _COMMITTED)
+        if billed > committed:
+            self.violations.append(f"billed {billed} of {committed}")
         for scope, limit in self.limits.items():
-            most = max(committed[scope], default=0)
-            self.most[scope] = max(self.most.get(scope, 0), most)
-            if most > limit:
-                self.violations.append(f"{scope} committed {most} of {limit}")
+            for kind in self.kinds:
+                used = _used(items[scope], _COMMITTED, kind)
+                most = max(used.values(), default=0)
+                self.most[scope] = max(self.most.get(scope, 0), most)
+                if most > limit:
+                    self.violations.append(f"{scope} committed {used} of {limit}")
 
     def _scope(self, scope: str) -> Item:
         return self.tables.item("Budgets", f"money#{scope}", "limits")
@@ -88,14 +97,13 @@ class Looks:
 
 def _sum(item: Item, prefix: str) -> int:
     """Return what all days of an item have together."""
-    return sum(_days(item, prefix))
+    return sum(_used(item, prefix, "day").values())
 
 
-def _days(item: Item, prefix: str) -> list[int]:
-    """Return the numbers of days, the only periods whose names have ten characters."""
-    length = len(prefix) + len("2026-11-27")
-    return [
-        int(value)
+def _used(item: Item, prefix: str, kind: BudgetPeriod) -> dict[str, int]:
+    """Return the numbers of an item's periods of a kind, by their names."""
+    return {
+        period: int(value)
         for name, value in item.items()
-        if name.startswith(prefix) and len(name) == length
-    ]
+        if name.startswith(prefix) and kind_of(period := name.removeprefix(prefix)) == kind
+    }

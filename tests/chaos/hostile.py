@@ -24,12 +24,13 @@ from autotune import APIError, AutotuneClient, AutotuneError
 from local.memory_limits import kills_in
 from local.stack import LocalStack
 from tests.chaos import invariants
+from tests.chaos.deciding import decided
 from tests.chaos.invariants import Finding, Verdicts, moment
 from tests.chaos.leaving import search
 from tests.chaos.permissions import permissions_finding
 from tests.chaos.report import show_latencies
 from tests.chaos.tables import Item, Tables
-from tests.chaos.tenants import another_organization, decided, new_task, operate
+from tests.chaos.tenants import another_organization, new_task, operate
 from tests.chaos.texts import TEXT
 from tests.chaos.waiting import Span, nobody_is_passed
 from tests.security.hostile_grader import KINDS

@@ -16,7 +16,8 @@ STATES = ("scored", "abstained", "failed", "canceled")
 DECIDED_AFTER_DEADLINE = timedelta(seconds=300)
 """Latest that a verdict may come after its deadline: a restart, and a sweep after it.
 
-Where other things run beside it, the restart alone takes a minute.
+Where other things run beside it, the restart alone takes a minute, and all of it as many times as
+long as the run.
 """
 
 Verdicts = Mapping[str, Sequence[Item]]
@@ -140,15 +141,23 @@ def failures_are_no_scores(verdicts: Verdicts) -> Finding:
     return Finding("a failure is never a score", len(others), violations)
 
 
-def deadlines_hold(completion_ids: Collection[str], verdicts: Verdicts, *, seconds: int) -> Finding:
-    """What waits for a grader that is down for good fails at its deadline."""
+def deadlines_hold(
+    completion_ids: Collection[str], verdicts: Verdicts, *, seconds: int, slowness: float = 1
+) -> Finding:
+    """What waits for a grader that is down for good fails at its deadline.
+
+    Args:
+        slowness: how many times as long the run took as on a quiet machine.
+    """
     violations = []
     for completion_id in completion_ids:
         for item in verdicts.get(completion_id, [{"state": "pending"}]):
             if item.get("reason_code") != "deadline_exceeded":
                 why = item.get("reason_code", item["state"])
                 violations.append(f"{completion_id} is {why}, not deadline_exceeded")
-            elif moment(item, "decided_at") > _latest(item, seconds):
+            elif moment(item, "decided_at") > _latest(
+                moment(item, "submitted_at"), seconds, slowness
+            ):
                 violations.append(f"{completion_id} failed long after its deadline")
     return Finding("deadlines end what waits", len(completion_ids), violations)
 
@@ -228,13 +237,13 @@ def p99(seconds: Sequence[float]) -> float:
     return sorted(seconds)[math.ceil(len(seconds) * 0.99) - 1]
 
 
-def is_late(submitted_at: datetime, now: datetime, *, seconds: int) -> bool:
+def is_late(submitted_at: datetime, now: datetime, *, seconds: int, slowness: float = 1) -> bool:
     """Tell whether a verdict can no longer come in time for ``deadlines_hold``."""
-    return now > submitted_at + timedelta(seconds=seconds) + DECIDED_AFTER_DEADLINE
+    return now > _latest(submitted_at, seconds, slowness)
 
 
-def _latest(item: Item, seconds: int) -> datetime:
-    return moment(item, "submitted_at") + timedelta(seconds=seconds) + DECIDED_AFTER_DEADLINE
+def _latest(submitted_at: datetime, seconds: int, slowness: float) -> datetime:
+    return submitted_at + timedelta(seconds=seconds) + DECIDED_AFTER_DEADLINE * slowness
 
 
 def moment(item: Item, name: str) -> datetime:

@@ -102,11 +102,14 @@ def _why_no_end(training: Training) -> str | None:
 
 
 def money_for_trainings_adds_up(
-    trainings: Sequence[Training], committed: int, spent: int
+    trainings: Sequence[Training], committed: Mapping[str, int], spent: Mapping[str, int]
 ) -> Finding:
     """What ended jobs cost was spent, and nothing is set aside but for trainings given up.
 
     Of those nobody knows whether their job runs still; their money stays set aside (ADR 0090).
+
+    Args:
+        committed: for trainings of one task, in nano-USD by month, and so ``spent``.
     """
     given_up = sum(
         one.job.reserved_nano_usd
@@ -115,10 +118,11 @@ def money_for_trainings_adds_up(
     )
     costs = sum(one.spent_nano_usd for one in trainings)
     violations = [f"{one.id} runs" for one in trainings if not one.has_ended]
-    if spent != costs:
+    if sum(spent.values()) != costs:
         violations.append(f"spent {spent}, but trainings say {costs}")
-    if committed - spent > given_up:
-        violations.append(f"{committed - spent} set aside, of which {given_up} were given up")
+    left = {one: committed[one] - spent.get(one, 0) for one in committed}
+    if not 0 <= min(left.values(), default=0) <= sum(left.values()) <= given_up:
+        violations.append(f"{left} set aside, of which {given_up} were given up")
     return Finding("money for trainings is spent, or set aside no more", len(trainings), violations)
 
 

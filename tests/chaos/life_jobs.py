@@ -23,6 +23,8 @@ LOCAL: Final = {
     "backend": "sagemaker",
     "hosting": "inference_component",
     "timeoutMs": TIMEOUT_MS,
+    # The clock is turned by hours before midnight, and a host is not to sleep then.
+    "idleMinutes": 600,
 }
 STUCK_SECONDS = 4.0
 """So long SageMaker keeps what it cannot make, and lets nobody delete it."""
@@ -50,6 +52,7 @@ class Jobs:
     Attributes:
         made: the local SageMaker, and what jobs run.
         put: puts the task with another ``alpha``.
+        meanwhile: what happens while a version serves, before its hosts fail.
         is_stuck: whether what is being made has been made for over half an hour.
         brief: a job whose creation is asked for next may run for a second.
     """
@@ -58,6 +61,7 @@ class Jobs:
     made: JobTrainings
     put: Callable[[int], None]
     folder: Path
+    meanwhile: Callable[[], None] = lambda: None
     is_stuck: bool = False
     brief: bool = False
     task_id: str = field(default="", init=False)
@@ -113,6 +117,7 @@ class Jobs:
         life.change(JOBS, 1, "promote")
         life.stands(JOBS, "versions of jobs that serve", _serves)
         life.send(JOBS, AT_ONCE)
+        self.meanwhile()
         self._hurt_hosts()
         plant(Kind.ALGORITHM_ERROR, operation=_CREATION)
         life.train(JOBS, "a program that fails", {"failed algorithm_error"})

@@ -1,6 +1,8 @@
 """The suite ``lives``: what is put up for it, and what is found in the end."""
 
+import json
 import logging
+import os
 import random
 import tempfile
 import time
@@ -8,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -18,17 +21,20 @@ from autotune_platform.apprentice.folding.settings import rules_of
 from autotune_platform.apprentice.folding.versions import attempts
 from autotune_platform.apprentice.training import on_sagemaker
 from autotune_platform.apprentice.training.repository import TrainingRepository
-from autotune_platform.budgets.uses import task_scope
+from autotune_platform.budgets.uses import partition, task_scope
 from autotune_platform.runtime import clients
 from autotune_platform.storage.table import Table
 from tests.chaos import apprentice_invariants as held
 from tests.chaos import invariants
+from tests.chaos import life_days as days
 from tests.chaos import life_invariants as lived
 from tests.chaos.apprentice_invariants import Kept
 from tests.chaos.apprentice_money import Looks
 from tests.chaos.invariants import Finding
+from tests.chaos.life_clock import TurnedClock
 from tests.chaos.life_jobs import LOCAL, MONTHLY_USD, Jobs, job_training
-from tests.chaos.life_watch import Watch, Watched, month
+from tests.chaos.life_midnight import Midnight
+from tests.chaos.life_watch import Watch, Watched, months
 from tests.chaos.life_world import World
 from tests.chaos.lives import (
     JOBS,
@@ -87,8 +93,9 @@ def live(console: Console, *, seed: int = SEED) -> list[Finding]:
 
     # What functions say of each kill and refusal is not what this is about.
     logging.disable(logging.CRITICAL)
-    with _everything() as (runs, made, folder):
-        storm = Storm(runs, made, folder, random.Random(seed), say)
+    clock = TurnedClock()
+    with clock.read_by_all(), _everything() as (runs, made, folder):
+        storm = Storm(runs, made, folder, random.Random(seed), say, clock)
         storm.live()
         storm.settle()
         say("settled")
@@ -121,12 +128,22 @@ class Storm:
     folder: Path
     draw: random.Random
     say: Callable[[str], None]
+    clock: TurnedClock
 
     def __post_init__(self) -> None:
         """Have all that runs, and who looks."""
         self.world = World(self.runs, self.draw)
         self.life = Life(self.world, self._hasten, self.say)
         self.jobs = Jobs(self.life, self.made, self._put_jobs, self.folder)
+        self.midnight = Midnight(
+            self.life,
+            self.jobs,
+            self.clock,
+            lambda daily: self._put(POISONED, daily=daily),
+            DAILY_USD,
+            self._committed_for_poisoned,
+        )
+        self.jobs.meanwhile = self.midnight.pass_by
         self.organization_id: str = self.runs.platform.me()["organizationId"]
         self.ids: dict[str, str] = {}
         self.watch = Watch(self.organization_id, [], self.world.budget)
@@ -189,8 +206,14 @@ class Storm:
             watch.ended_finding(),
             watch.money_finding(),
             lived.money_for_trainings_adds_up(
-                watch.trainings(jobs), month(scope, "committed#"), month(scope, "spent#")
+                watch.trainings(jobs), months(scope, "committed#"), months(scope, "spent#")
             ),
+            days.money_is_settled_where_it_was_taken(
+                kept, {scope: self.world.budget(partition(scope)) for scope in self.looks.limits}
+            ),
+            days.jobs_are_paid_as_billed(watch.trainings(jobs), self.jobs.jobs(), self._price),
+            self.midnight.money_finding(),
+            self.midnight.hosting_finding(),
             *(one for task in watch.tasks for one in self._of_versions(kept, task)),
             lived.no_host_is_nobodys(self.jobs.hostings(), self.jobs.hosted(), stack=_PREFIX),
             lived.each_came_to(self.life.outcomes),
@@ -205,6 +228,21 @@ class Storm:
     def item(self, _table: str, pk: str, sk: str) -> Item:
         """Return an item of budgets, for who looks at money."""
         return self.world.budget(pk) if sk == "limits" else {}
+
+    @staticmethod
+    def _price(instance_type: str) -> int:
+        """Return what an hour of an instance costs, in nano-USD, as functions are told."""
+        return int(Decimal(json.loads(os.environ["TRAINING_PRICES"])[instance_type]) * _NANO)
+
+    def _committed_for_poisoned(self) -> dict[str, int]:
+        """Return what the poisoned task's budget has committed, by day."""
+        scope = task_scope(self.organization_id, self.ids[POISONED])
+        item, length = self.world.budget(partition(scope)), len("committed#2026-11-27")
+        return {
+            name.partition("#")[2]: int(value)
+            for name, value in item.items()
+            if name.startswith("committed#") and len(name) == length
+        }
 
     def _look(self, deed: str) -> None:
         if self.looks.limits:
@@ -296,11 +334,16 @@ class Storm:
             "versions that serve",
             "rollbacks amid traffic",
             "versions of jobs that serve",
+            "trainings under way at midnight",
+            "hosts at midnight",
+            "inputs refused before midnight",
+            "jobs that somebody else stopped",
         )
         begun = [one for task in self.watch.tasks for one in self.watch.trainings(task)]
         return {
             **{name: self.life.struck[name] for name in wanted},
             **self.life.struck,
+            **days.ended_after(kept, self.clock.midnight),
             "trainings that began by themselves": sum(one.cause == "examples" for one in begun),
             "jobs interrupted": self.jobs.entered("Interrupted"),
             "jobs out of time": self.jobs.entered("MaxRuntimeExceeded"),

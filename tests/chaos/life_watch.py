@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +15,7 @@ from autotune_platform.apprentice.training.models import Training
 from autotune_platform.apprentice.training.repository import TrainingRepository
 from autotune_platform.budgets.uses import partition, task_scope, training_of
 from autotune_platform.runtime import clients
+from autotune_platform.runtime.clock import SYSTEM_CLOCK
 from autotune_platform.runtime.errors import NotFoundError
 from autotune_platform.storage.table import Table
 from tests.chaos.invariants import Finding
@@ -117,7 +117,7 @@ class Watch:
         """Look at what is set aside and spent."""
         if task.training_usd is None:
             return
-        committed = month(self.scope(task), "committed#")
+        committed = max(months(self.scope(task), "committed#").values(), default=0)
         self.most[task.name] = max(self.most.get(task.name, 0), committed)
         if committed > task.training_usd:
             self._money.append(f"{task.name} committed {committed} of {task.training_usd}")
@@ -153,7 +153,7 @@ class Watch:
             standing = self.standing(task)
         except NotFoundError:
             return
-        now = time.time()
+        now = SYSTEM_CLOCK.unix()
         for number, one in standing.versions.items():
             seen = self.seen.setdefault((task.id, number), [])
             if not seen or (seen[-1].stage, seen[-1].canary_at) != (
@@ -168,11 +168,11 @@ def group_of(row: Any) -> str:
     return Digests.of(row["input"]).whole.hex()
 
 
-def month(item: Item, prefix: str) -> int:
-    """Return the sum of an item's numbers of months, the only ones of seven characters."""
+def months(item: Item, prefix: str) -> dict[str, int]:
+    """Return an item's numbers of months by their names, the only ones of seven characters."""
     length = len(prefix) + _MONTH
-    return sum(
-        int(value)
+    return {
+        name.removeprefix(prefix): int(value)
         for name, value in item.items()
         if name.startswith(prefix) and len(name) == length
-    )
+    }

@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 from botocore.awsrequest import AWSResponse
 
 from autotune_platform.runtime import clients
+from autotune_platform.runtime.clock import SYSTEM_CLOCK
 from autotune_platform.storage.table import Table
 from local.deployment import REPOSITORY_ROOT
 from tests.chaos.apprentice_invariants import Kept
@@ -45,7 +46,7 @@ MOST_CALLS = 12
 MOST_TRIES, TRIED_AGAIN = 40, 4
 """The machine tries a step that is killed so often, and what is busy for an hour."""
 
-TRAINED_WITHIN = 180.0
+TRAINED_WITHIN = 900.0
 """Seconds, of which a job takes one on a quiet machine."""
 
 _MACHINE = REPOSITORY_ROOT / "statemachines" / "train_student.asl.json"
@@ -83,10 +84,18 @@ class Throttle:
 
 
 class LifeTeacher(Teacher):
-    """The paid model, whose labels are permuted where that is asked for."""
+    """The paid model, whose labels are permuted where that is asked for.
+
+    Attributes:
+        meanwhile: what happens while it is asked.
+    """
+
+    meanwhile: Callable[[], None] | None = None
 
     def answer(self, ask: Ask) -> Reply:
         """Answer as the case in a question has it."""
+        if self.meanwhile is not None:
+            self.meanwhile()
         case = case_in(ask.prompt)
         self.asked.append(case)
         intent = permuted_intent_of(case) if POISON in ask.prompt else intent_of(case)
@@ -190,7 +199,7 @@ class World:
     def forget(self) -> None:
         """Have no process remember what it knew."""
         forget_processes()
-        self.forgot_at.append(time.time())
+        self.forgot_at.append(SYSTEM_CLOCK.unix())
         # A process that begins has clients of its own.
         self._meet((*_COUNTED, *_OTHERS))
 
@@ -264,16 +273,20 @@ class World:
             hasten: has hosts that are being made looked at, which takes half a minute by itself.
         """
         until = time.monotonic() + TRAINED_WITHIN
-        while time.monotonic() < until:
-            for arn, given in inputs_of("train_student").items():
-                self._machines.setdefault(arn, Machine(self, given))
-            going = [one for one in self._machines.values() if not one.is_over]
-            if not going:
-                return
-            for one in going:
-                one.step()
+        while self.train_on(hasten) and time.monotonic() < until:
+            pass
+
+    def train_on(self, hasten: Callable[[], None]) -> bool:
+        """Have each execution of a training go through a state; return whether any was left."""
+        for arn, given in inputs_of("train_student").items():
+            self._machines.setdefault(arn, Machine(self, given))
+        going = [one for one in self._machines.values() if not one.is_over]
+        for one in going:
+            one.step()
+        if going:
             hasten()
             self.invoke("sweep_hostings")
+        return bool(going)
 
     def settle(self, run_ids: list[str]) -> None:
         """Let time pass for runs whose worker was killed: calls are charged, messages come back."""

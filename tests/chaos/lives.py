@@ -77,15 +77,20 @@ class Life:
         """Send so many inputs; some wait for the queue, some are sent again."""
         world = self.world
         for number in range(runs):
-            case = f"case-{len(self.taken):05d}"
-            self.taken[case] = task
-            self._run(task, case, word, wait=0 if world.draw.random() < 0.3 else 20)
+            case = self.start(task, word, wait=0 if world.draw.random() < 0.3 else 20)
             if world.draw.random() < 0.1:
                 self._run(task, case, word, wait=0)
                 self.repeated += 1
             if number % AT_ONCE == AT_ONCE - 1:
                 self.catch_up()
         self.catch_up()
+
+    def start(self, task: str, word: Word, *, wait: int) -> str:
+        """Send one input; return its case. Without waiting it is in the queue then."""
+        case = f"case-{len(self.taken):05d}"
+        self.taken[case] = task
+        self._run(task, case, word, wait=wait)
+        return case
 
     def catch_up(self) -> None:
         """Have what waits in the queue answered, and what ended counted."""

@@ -12,6 +12,7 @@ from rich.console import Console
 from autotune import AutotuneClient
 from local.stack import LocalStack
 from tests.chaos import invariants
+from tests.chaos.deciding import decided
 from tests.chaos.invariants import Finding, Verdicts, state_of
 from tests.chaos.leaving import search
 from tests.chaos.permissions import permissions_finding
@@ -29,7 +30,6 @@ BATCHES = 3
 BATCH_SIZE = 100
 SINGLES = 20
 DOWN_SECONDS = 90
-LIMIT_SECONDS = 420
 POISON = "the text that breaks its grader"
 POISON_DEADLINE_SECONDS = 240
 MOST_LOOKS_OF_A_RUN = 30
@@ -59,7 +59,9 @@ def break_down(console: Console) -> list[Finding]:
         looks = len(down.requests)
         down.disease = healthy
         tables = Tables(profile.aws_endpoint_url)
-        verdicts = _decided(tables, [*waiting, *neighbours, poison])
+        verdicts = decided(
+            tables, [*waiting, *neighbours, poison], quiet_seconds=POISON_DEADLINE_SECONDS + 60
+        )
         console.print(f"{looks} requests while it was down")
         return [
             invariants.everything_is_decided([*waiting, *neighbours, poison], verdicts),
@@ -98,16 +100,6 @@ def _submit(client: AutotuneClient, task_id: str, count: int, *, first: str = "p
 def _broken_by_poison(exchange: Exchange) -> None:
     if POISON.encode() in exchange.request_body:
         exchange.status = 500
-
-
-def _decided(tables: Tables, wanted: list[str]) -> Verdicts:
-    """Return the verdicts once there are all, or when the time is up."""
-    until = time.monotonic() + LIMIT_SECONDS - DOWN_SECONDS
-    while True:
-        verdicts = invariants.verdicts_by_completion(tables.items("Completions"))
-        if all(one in verdicts for one in wanted) or time.monotonic() > until:
-            return verdicts
-        time.sleep(2)
 
 
 def _ended_failed(poison: str, verdicts: Verdicts) -> Finding:

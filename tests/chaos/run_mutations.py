@@ -96,6 +96,22 @@ RUN_MUTATIONS = (
         ("test_runs",),
     ),
     Mutation(
+        "the service tier that is asked for",
+        "layers/platform/python/autotune_platform/ledger/providers/registry.py",
+        'OpenAiFormat("max_completion_tokens", names_tier=True)',
+        'OpenAiFormat("max_completion_tokens")',
+        "test_the_standard_tier_is_asked_for_whatever_the_accounts_is",
+        ("test_service_tiers",),
+    ),
+    Mutation(
+        "the price of a dearer service tier",
+        "layers/platform/python/autotune_platform/ledger/providers/openai.py",
+        "if isinstance(tier, str) and tier in _DEARER_TIERS:",
+        "if tier == _DEARER_TIERS:",
+        "test_an_answer_at_a_dearer_tier_is_charged_at_its_bound",
+        ("test_service_tiers",),
+    ),
+    Mutation(
         "the checks that are sent to their worker",
         f"{_APPRENTICE}/folding/following.py",
         'if run.check == "due" and run.id not in checked',

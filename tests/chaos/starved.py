@@ -20,6 +20,7 @@ from autotune.client.errors import APIError, ConnectionFailedError, WaitTimeoutE
 from local.records import LocalProfile
 from local.stack import LocalStack
 from tests.chaos import invariants
+from tests.chaos.deciding import decided
 from tests.chaos.invariants import Finding, Verdicts
 from tests.chaos.leaving import search
 from tests.chaos.operator import Operator
@@ -33,7 +34,7 @@ BATCHES = 12
 BATCH_SIZE = 100
 WAITING_CLIENTS = 6
 GRADER_SECONDS = 1.0
-LIMIT_SECONDS = 480
+INSISTS_SECONDS = 300
 SWEEP_SECONDS = 20
 
 T = TypeVar("T")
@@ -57,7 +58,12 @@ def starve(console: Console) -> list[Finding]:
                 clients.submit(_wait_for, client, list(batches), ended)
                 for _ in range(WAITING_CLIENTS)
             ]
-            _sweep_until_decided(profile, accepted, until=started + LIMIT_SECONDS)
+            decided(
+                Tables(profile.aws_endpoint_url),
+                accepted,
+                sweep=Operator(profile.aws_endpoint_url).close_batches,
+                sweep_seconds=SWEEP_SECONDS,
+            )
             ended.set()
         polls = sum(one.result() for one in waiting)
         items = list(Tables(profile.aws_endpoint_url).items("Completions"))
@@ -122,7 +128,7 @@ def _submitted(client: AutotuneClient, grader: LoopbackGrader) -> dict[str, list
 
 def insisting(call: Callable[[], T]) -> T:
     """Call until there is an answer: what is throttled is asked again, as any pipeline does."""
-    deadline = time.monotonic() + LIMIT_SECONDS / 4
+    deadline = time.monotonic() + INSISTS_SECONDS
     while True:
         try:
             return call()
@@ -140,16 +146,3 @@ def _wait_for(client: AutotuneClient, batch_ids: list[str], ended: Event) -> int
             client.batches.wait(batch_ids[polls % len(batch_ids)], timeout=5)
         polls += 1
     return polls
-
-
-def _sweep_until_decided(profile: LocalProfile, accepted: list[str], *, until: float) -> None:
-    operator, tables = Operator(profile.aws_endpoint_url), Tables(profile.aws_endpoint_url)
-    swept = time.monotonic()
-    while time.monotonic() < until:
-        verdicts = invariants.verdicts_by_completion(tables.items("Completions"))
-        if all(one in verdicts for one in accepted):
-            return
-        time.sleep(2)
-        if time.monotonic() - swept > SWEEP_SECONDS:
-            swept = time.monotonic()
-            operator.close_batches()

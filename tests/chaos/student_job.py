@@ -16,6 +16,9 @@ HONEST, TAMPERED, SLOW = 32, 33, 34
 """Values of ``alpha``: the artifact is as it says; it is not; it takes longer than it may, and goes
 on from its checkpoint."""
 
+SLOW_SECONDS = 120
+"""Where a job's time was over before its program had begun, the next one takes as long."""
+
 _ALPHA = 'json.loads(channel("SETTINGS"))["lora"]["alpha"]'
 TRAIN: Final = (
     PROGRAM
@@ -24,7 +27,7 @@ done = pathlib.Path(os.environ["SM_MODEL_DIR"]).parent / "checkpoints" / "done"
 if {_ALPHA} == {SLOW} and not done.exists():
     done.parent.mkdir(exist_ok=True)
     done.write_text("half")
-    time.sleep(600)
+    time.sleep({SLOW_SECONDS})
 time.sleep(0.5)  # so that it can be interrupted
 """
     + TRAINS.removeprefix(PROGRAM)

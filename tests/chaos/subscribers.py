@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -74,6 +74,11 @@ class Subscriber:
             return Counter(
                 one.type for one in {one.event_id: one for one in self.received}.values()
             )
+
+    def so_far(self) -> "Subscriber":
+        """Return the same as it is now: what it is told from now on is not in it."""
+        with self.lock:
+            return replace(self, received=list(self.received), lock=threading.Lock())
 
     def take(self, headers: dict[str, str], body: bytes) -> int:
         """Note a call; return the status to answer."""

@@ -56,7 +56,7 @@ class Tables:
 
     def name(self, table: str) -> str:
         """Return the full name of a table."""
-        return next(name for name in self._names if table in name)
+        return next(name for name in self._names if table.lower() in name.lower())
 
 
 def plain(item: Item) -> Item:

@@ -25,7 +25,8 @@ from local.endpoint import REGION, lambda_client
 from local.records import LocalProfile
 from local.stack import LocalStack
 from tests.chaos import invariants
-from tests.chaos.invariants import Finding, Verdicts
+from tests.chaos.deciding import decided
+from tests.chaos.invariants import Finding
 from tests.chaos.leaving import search
 from tests.chaos.operator import Operator
 from tests.chaos.permissions import permissions_finding
@@ -38,7 +39,7 @@ BATCH_SIZE = 80
 QUEUED_AGO = timedelta(hours=2)
 TRICKLE_SECONDS = 0.5
 SWEEP_SECONDS = 10
-LIMIT_SECONDS = 240
+RUNS_WITHIN_SECONDS = 240
 
 
 def lose(console: Console) -> list[Finding]:
@@ -63,7 +64,9 @@ def lose(console: Console) -> list[Finding]:
         ended = Event()
         with ThreadPoolExecutor(1) as thread:
             trickle = thread.submit(_trickle, other, of_other, ended)
-            _sweep_until_decided(operator, tables, batches, lost)
+            decided(
+                tables, lost, sweep=lambda: operator.sweep(batches), sweep_seconds=SWEEP_SECONDS
+            )
             ended.set()
         trickled = trickle.result()
         verdicts = decided(tables, [*lost, *trickled])
@@ -120,7 +123,7 @@ class _Executions:
 
     def stop(self, wanted: int) -> int:
         """Stop every execution once there are so many; return how many were stopped."""
-        until = time.monotonic() + LIMIT_SECONDS / 4
+        until = time.monotonic() + RUNS_WITHIN_SECONDS
         while True:
             running = self._steps.list_executions(
                 stateMachineArn=self._scoring, statusFilter="RUNNING"
@@ -176,27 +179,3 @@ def _trickle(client: AutotuneClient, grader: LoopbackGrader, ended: Event) -> li
         )
         accepted.append(submitted.completion.id)
     return accepted
-
-
-def _sweep_until_decided(
-    operator: Operator, tables: Tables, batches: Collection[str], wanted: Collection[str]
-) -> None:
-    until, swept = time.monotonic() + LIMIT_SECONDS / 2, 0.0
-    while time.monotonic() < until:
-        verdicts = invariants.verdicts_by_completion(tables.items("Completions"))
-        if all(one in verdicts for one in wanted):
-            return
-        if time.monotonic() - swept > SWEEP_SECONDS:
-            swept = time.monotonic()
-            operator.sweep(batches)
-        time.sleep(1)
-
-
-def decided(tables: Tables, wanted: Collection[str]) -> Verdicts:
-    """Return the verdicts once there are all, or when the time is up."""
-    until = time.monotonic() + LIMIT_SECONDS / 4
-    while True:
-        verdicts = invariants.verdicts_by_completion(tables.items("Completions"))
-        if all(one in verdicts for one in wanted) or time.monotonic() > until:
-            return verdicts
-        time.sleep(1)

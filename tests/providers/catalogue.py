@@ -94,6 +94,13 @@ _LISTED = [
     Trap("cached_tokens", 10, ROW, "half of the input tokens were cached"),
     Trap("other_model", 10, ROW, "another model served it"),
     Trap("no_usage", 10, ROW, "paid, and no usage is told"),
+    Trap(
+        "dearer_tier",
+        10,
+        REQUEST,
+        "the account's tier=priority is at times=2 the price, and serves what names none;"
+        " with insists=1 whatever it names",
+    ),
     Trap("bedrock_token_replayed", 11, REQUEST, "a client request token came again: the same job"),
     Trap("bedrock_partially_completed", 11, BATCH, "PartiallyCompleted: share=0.5 done"),
     Trap("bedrock_several_outputs", 11, BATCH, "results in files=3 objects"),

@@ -187,7 +187,7 @@ class OpenAiChat:
             choice["native_finish_reason"] = finish
             body["provider"], body["system_fingerprint"] = "OpenAI", None
         if self._provider in ("openai", "azure"):
-            body["service_tier"], body["system_fingerprint"] = "default", "fp_fake"
+            body["service_tier"], body["system_fingerprint"] = outcome.tier, "fp_fake"
         if outcome.tells_usage:
             body["usage"] = usage(outcome)
             if self._provider == "openrouter":

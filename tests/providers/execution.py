@@ -18,7 +18,7 @@ ROW_TRAPS = (
     "no_usage",
 )
 # Of these a synchronous call has some too.
-ANSWER_TRAPS = ROW_TRAPS[3:]
+ANSWER_TRAPS = (*ROW_TRAPS[3:], "dearer_tier")
 REFUSAL = "I cannot help with that."
 
 
@@ -29,6 +29,7 @@ class Outcome:
     Attributes:
         finish: ``stop``, ``length`` or ``refusal``.
         tells_usage: Whether the answer says how many tokens it took.
+        tier: At which the call was served and charged.
     """
 
     text: str
@@ -38,6 +39,7 @@ class Outcome:
     tells_usage: bool
     execution: Execution
     at: float
+    tier: str = "default"
 
 
 def execute(
@@ -83,6 +85,7 @@ def execute(
     input_tokens = max(ask.input_tokens, 1) if reply.usage is None else reply.usage.input
     cached_tokens = input_tokens // 4 * 2 if "cached_tokens" in traps else 0
     rates = model.batch if batch_id else model.standard
+    tier, times = _tier(raw, traps.get("dearer_tier"))
     served = reply.served_model
     if "other_model" in traps:
         served = traps["other_model"].get("model", f"{ask.model}-other")
@@ -100,7 +103,8 @@ def execute(
         cached_tokens=cached_tokens,
         output_tokens=output_tokens,
         reasoning_tokens=min(reasoning_tokens, output_tokens),
-        cost_nano_usd=rates.cost(
+        cost_nano_usd=times
+        * rates.cost(
             input_tokens=input_tokens, cached_tokens=cached_tokens, output_tokens=output_tokens
         ),
         at=now,
@@ -114,7 +118,20 @@ def execute(
         tells_usage=reply.tells_usage and "no_usage" not in traps,
         execution=execution,
         at=now,
+        tier=tier,
     )
+
+
+def _tier(raw: Any, dearer: dict[str, Any] | None) -> tuple[str, int]:
+    """The tier that serves a request, and how many times the standard price it takes.
+
+    An account may have another default than the standard one, which holds for requests that leave
+    the choice to it: https://platform.openai.com/docs/api-reference/chat/create, ``service_tier``.
+    """
+    asked = raw.get("service_tier") if isinstance(raw, dict) else None
+    if dearer is None or not (asked in (None, "auto") or dearer.get("insists")):
+        return "default", 1
+    return dearer.get("tier", "priority"), dearer.get("times", 2)
 
 
 def drawn_for_row(

@@ -40,7 +40,7 @@ REWARD_URL = "https://rewards.test"
 
 @cache
 def _made() -> tuple[dict[str, str], list[SavedBackend | SavedTables]]:
-    environment = _make()
+    environment = resources_in(shared_session())
     return environment, saved_backends()
 
 
@@ -61,8 +61,9 @@ def names_of_resources(*, admit_private: bool) -> dict[str, str]:
     return {**environment, "ADMIT_PRIVATE_ADDRESSES": str(admit_private).lower()}
 
 
-def _make() -> dict[str, str]:
-    dynamodb = shared_session().client("dynamodb")
+def resources_in(session: boto3.Session) -> dict[str, str]:
+    """Make everything where a session leads, once; return the environment that names it."""
+    dynamodb = session.client("dynamodb")
     for name, schema in _TABLES.items():
         keys = {key for index in schema.indexes for key in (index.partition_key, index.sort_key)}
         dynamodb.create_table(
@@ -75,12 +76,12 @@ def _make() -> dict[str, str]:
             **_indexes_and_stream(schema),
         )
     for bucket in ("content", "audit", "exports", "ledger", "apprentice"):
-        boto3.client("s3").create_bucket(Bucket=bucket)
-    kms = boto3.client("kms")
-    sqs = boto3.client("sqs")
-    topic = boto3.client("sns").create_topic(Name="reviews")
+        session.client("s3").create_bucket(Bucket=bucket)
+    kms = session.client("kms")
+    sqs = session.client("sqs")
+    topic = session.client("sns").create_topic(Name="reviews")
     machines = {
-        name: boto3.client("stepfunctions").create_state_machine(
+        name: session.client("stepfunctions").create_state_machine(
             name=name,
             definition=json.dumps({"StartAt": "Wait", "States": {"Wait": {"Type": "Succeed"}}}),
             roleArn="arn:aws:iam::123456789012:role/any",

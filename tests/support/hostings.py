@@ -34,13 +34,14 @@ from autotune_platform.runtime.sagemaker import SageMakerRuntime
 from autotune_platform.storage.table import Table
 from functions.apprentice import sweep_hostings
 from local.endpoint import REGION
-from tests.support.apprentice import OUTPUT_SCHEMA, document, store_evidence
+from tests.support.apprentice import OUTPUT_SCHEMA
+from tests.support.apprentice_items import document, store_evidence
 from tests.support.clock import StandingClock
 from tests.support.lambdas import LambdaContext, handler
 from tests.support.local_sagemaker import BUCKET, Lab, serving, until
 
 PREFIX = "autotune"
-BASE = WantedBase(f"s3://{BUCKET}/bases/small/", "ml.g5.xlarge", rank=16)
+BASE = WantedBase(f"s3://{BUCKET}/bases/small/", ("ml.g5.xlarge",), rank=16)
 QUESTION = LocalQuestion("Tell intents apart.", "I lost my card.", OUTPUT_SCHEMA)
 _PROGRESS = frozenset({"Creating", "Updating", "Deleting"})
 LMI_HOST = str(Path(__file__).with_name("lmi_host.py"))

@@ -179,7 +179,7 @@ class Ledger:
 
 @contextmanager
 def later(passed: timedelta) -> Iterator[None]:
-    """Have the platform's clock ahead, as after a while; requests of the API are stale then."""
+    """Have the platform's clock ahead, as after a while."""
     now = Clock.now
     with patch.object(Clock, "now", lambda self: now(self) + passed):
         yield

@@ -18,6 +18,7 @@ from autotune.protocol.signing import sign_api_request
 from autotune_platform.graders.repository import HEALTH_SHARDS
 from autotune_platform.outbound import connections
 from autotune_platform.runtime import clients
+from autotune_platform.runtime.clock import SYSTEM_CLOCK
 from autotune_platform.runtime.grouping import groups
 from autotune_platform.storage.changes import Change
 from autotune_platform.verdicts.decisions import NEW_DECISIONS
@@ -113,6 +114,7 @@ class Platform:
                 query=query_string,
                 body=sent,
                 request_id=new_id("req"),
+                timestamp=int(SYSTEM_CLOCK.unix()),
             )
         return self.pass_on(
             method,

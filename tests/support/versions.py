@@ -4,7 +4,8 @@ from typing import Any
 
 from autotune_platform.apprentice.evidence import Evidence, Rules
 from autotune_platform.storage.table import Table
-from tests.support.apprentice import configuration, store_evidence
+from tests.support.apprentice import configuration
+from tests.support.apprentice_items import store_evidence
 from tests.support.lambdas import Answer
 from tests.support.ledger import Ledger
 from tests.support.platform import Platform

@@ -28,6 +28,8 @@ const ERRORS = {
   job_stopped: "somebody stopped the job at SageMaker",
   algorithm_error: "the program that trains failed",
   out_of_time: "it took longer than training.max_runtime_s, twice",
+  hosting_capacity: "no instance that could host it was to be had for a day; it is kept",
+  hosting_quota: "the account's quotas have no room for what hosts it; it is kept",
   not_hosted: "SageMaker does not host what was trained",
   canceled: "it was canceled",
   platform_error: "Autotune could not go on",
@@ -35,9 +37,9 @@ const ERRORS = {
 
 /** Where a training is, or what came of it but for a version. */
 export function whatCame(training) {
-  const { state, step, error, objections } = training;
+  const { state, step, error, objections, reason } = training;
   if (state === "running") return STEPS[step] ?? words(step);
-  if (error !== null) return ERRORS[error] ?? words(error);
+  if (error !== null) return `${ERRORS[error] ?? words(error)}${reason ? ` (${reason})` : ""}`;
   return objections.map((one) => (OBJECTIONS[one] ? OBJECTIONS[one](training) : words(one))).join("; ");
 }
 

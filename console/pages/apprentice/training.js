@@ -8,7 +8,7 @@ import { Time } from "../../components/time.js";
 import { Trouble } from "../../components/trouble.js";
 import { count, duration, nanoDollars, words } from "../../format.js";
 import { html, useState } from "../../preact.js";
-import { link } from "../../router.js";
+import { go, link } from "../../router.js";
 import { TaskPage } from "./frame.js";
 import { Trained } from "./trained.js";
 import { TRAINED, whatCame } from "./training-words.js";
@@ -16,6 +16,7 @@ import { TRAINED, whatCame } from "./training-words.js";
 const LIVE_SECONDS = 3;
 const SECOND_MS = 1_000;
 const CAUSES = { request: "somebody asked for it", examples: "there were examples enough", emergency: "a version raised an emergency" };
+const LACKS = { capacity: "SageMaker has none", quota: "the account may have no more" };
 const untilItEnds = ({ training }) => (training.state === "running" ? LIVE_SECONDS : undefined);
 
 export function Training({ name, id }) {
@@ -24,13 +25,31 @@ export function Training({ name, id }) {
   const [isAsked, setAsked] = useState(false);
   return html`
     <${TaskPage} name=${name} open="Trainings" about=${`Training ${id}`}
-      actions=${training?.state === "running" ? html`<button type="button" onClick=${() => setAsked(true)}>Cancel training</button>` : null}>
+      actions=${training && actionOf(training, () => setAsked(true))}>
       <${Trouble} problem=${problem} again=${again} />
       ${!training && !problem && html`<${FactsToCome} />`}
       ${training && html`
         <${Outcome} name=${name} training=${training} />
         <${Trained} training=${training} />`}
-      ${isAsked && training && html`<${Cancel} name=${name} training=${training} onClose=${() => setAsked(false)} onDone=${again} />`}
+      ${isAsked && training && html`<${training.modelKeptUntil ? HostAgain : Cancel} name=${name} training=${training} onClose=${() => setAsked(false)} onDone=${again} />`}
+    <//>
+  `;
+}
+
+function actionOf({ state, modelKeptUntil }, onClick) {
+  if (state === "running") return html`<button type="button" onClick=${onClick}>Cancel training</button>`;
+  return modelKeptUntil ? html`<button type="button" class="primary" onClick=${onClick}>Host its model</button>` : null;
+}
+
+function HostAgain({ name, training: { number }, onClose }) {
+  const { act, problem, busy } = useAct();
+  const host = async () => {
+    const answer = await act(() => send("POST", `apprentice/tasks/${encodeURIComponent(name)}/trainings/${number}/host`));
+    if (answer) go(["apprentice", name, "trainings", String(answer.training.number)]);
+  };
+  return html`
+    <${Confirm} title=${`Host the model of training ${count(number)}?`} yes="Host" busy=${busy} problem=${problem} onYes=${host} onClose=${onClose}>
+      A new training has it hosted and judges it. Nothing is trained or paid for again.
     <//>
   `;
 }
@@ -51,7 +70,7 @@ function Cancel({ name, training: { number, job }, onClose, onDone }) {
 }
 
 function Outcome({ name, training }) {
-  const { state, version, cause, examples, configurationVersion, backend, job, createdAt, createdBy, endedAt } = training;
+  const { state, version, cause, examples, configurationVersion, backend, job, createdAt, createdBy, endedAt, modelKeptUntil } = training;
   return html`
     <${Facts} facts=${[
       ["State", html`<${Badge} tone=${TRAINED[state]}>${state}<//>`],
@@ -60,6 +79,8 @@ function Outcome({ name, training }) {
       ["Why it began", `${CAUSES[cause] ?? words(cause)}; there were ${count(examples)} examples`],
       ["Backend", backend],
       ["Job", job && html`<code>${job.name}</code> on ${job.instanceType}`],
+      ["Host", hostOf(training)],
+      ["Model kept until", modelKeptUntil && html`<${Time} at=${modelKeptUntil} />`],
       ["Cost", costOf(training)],
       ["Configuration", html`<a href=${link(["apprentice", name, "configuration"], { shown: configurationVersion })}>version ${count(configurationVersion)}</a>`],
       ["Began", html`<${Time} at=${createdAt} />`],
@@ -67,6 +88,15 @@ function Outcome({ name, training }) {
       ["Ended", endedAt && html`<${Time} at=${endedAt} />`],
     ].map(([title, value]) => [title, value || null])} />
   `;
+}
+
+// What is to host its model, and what that lacks.
+function hostOf({ hosting, state }) {
+  if (!hosting) return null;
+  if (hosting.lacks.length === 0) return hosting.instanceType;
+  const lacks = hosting.lacks.map(({ instanceType, lack }) => `${instanceType}: ${LACKS[lack] ?? words(lack)}`).join("; ");
+  if (state !== "running" || !hosting.triedAgainAt) return lacks;
+  return html`${lacks}; tried again <${Time} at=${hosting.triedAgainAt} relative />`;
 }
 
 // What jobs cost; what trains without one is not paid for by itself.

@@ -6,7 +6,7 @@ import pytest
 
 from autotune_platform.apprentice.examples.items import counts_key
 from autotune_platform.apprentice.folding.models import Asked, DayCounts
-from autotune_platform.apprentice.hosting.models import Hosting
+from autotune_platform.apprentice.hosting.models import Hosting, Lacking
 from autotune_platform.apprentice.hosting.repository import HostingRepository
 from autotune_platform.apprentice.reporting.history import lately
 from autotune_platform.apprentice.routing import Local
@@ -53,6 +53,34 @@ def test_a_version_that_is_asked_and_whose_host_is_gone_is_told_of(
     status = read(apprentice, "status")
     assert alerts(status) == [("unhosted", 2)]
     assert f"{NOON:%Y-%m-%d %H:%M} UTC (lost)" in status["alerts"][0]["message"]
+
+
+def test_a_version_whose_host_waits_for_an_instance_is_told_of(apprentice: Apprentice) -> None:
+    apprentice.add_version(1)
+    hostings, task = HostingRepository(apprentice.table), apprentice.task
+    apprentice.table.put(
+        {"pk": task.id, "sk": counts_key(task.definition_hash), "examples": 50, "task_id": task.id}
+    )
+    lacking = Lacking(
+        since=NOON, rounds=1, lacks={"ml.g5.xlarge": "quota"}, next="ml.g5.xlarge", not_before=NOON
+    )
+    host = Hosting(
+        name="small-1",
+        kind="adapter",
+        task_id=task.id,
+        artifact="s3://models/one/model.tar.gz",
+        base="base",
+        idle_minutes=30,
+        since=NOON,
+        due_at=NOON,
+    )
+    base = {"name": "base", "kind": "base", "base": None, "state": "waiting", "lacking": lacking}
+    assert hostings.add(host)
+    assert hostings.add(host.model_copy(update=base))
+    status = read(apprentice, "status")
+    assert alerts(status) == [("unhosted", 1)]
+    said = f"no instance since {NOON:%Y-%m-%d %H:%M} UTC (ml.g5.xlarge: quota)"
+    assert said in status["alerts"][0]["message"]
 
 
 def test_an_alarm_is_told_of_and_evidence_begins_anew(apprentice: Apprentice) -> None:

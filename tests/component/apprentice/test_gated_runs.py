@@ -152,6 +152,29 @@ def test_chance_draws_before_the_gate_is_asked(gated: Gated) -> None:
     assert escalated(gated) == 0
 
 
+def test_a_version_that_was_judged_behind_its_gate_keeps_it(gated: Gated) -> None:
+    gated.serves()
+    gated.hosts(needs_gate=True, canary_at=200)
+    gated.task.put(budgets=DAY, sampling=NONE_CHECKED, local={"backend": "linear"})
+    gated.task.follow()
+    forget_processes()
+    gated.says(0.79, OTHER)
+
+    run = gated.ran()
+
+    assert run["output"] == json.loads(ANSWER)
+    assert (run["routing"]["answers"], run["routing"]["escalated"]) == ("remote", True)
+    gated.says(0.8)
+    assert gated.ran()["routing"]["answers"] == "local"
+    gated.task.follow()
+    assert (gated.version["pairs"], gated.version["stage"]) == (200, "serves")
+    assert gated.version["coverage"]["inputs"] == 2
+    report = gated.runs.platform.call("GET", "/api/v1/apprentice/tasks/intents/report")
+    assert report.json["report"]["gate"] is not None
+    versions = gated.runs.platform.call("GET", "/api/v1/apprentice/tasks/intents/versions")
+    assert versions.json["versions"][0]["needsGate"]
+
+
 def test_without_the_gate_the_same_pairs_count(gated: Gated) -> None:
     gated.serves(sampling=ALL_CHECKED)
     gated.says(0.3, OTHER)

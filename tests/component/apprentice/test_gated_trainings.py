@@ -35,6 +35,7 @@ def test_a_version_has_the_gate_that_its_hold_out_bears_out(trainings):
     (version,) = trainings.platform.call("GET", f"{TASK}/versions").json["versions"]
     names = ("confidence", "coverage", "leastCoverage")
     assert version["gate"] == {name: gate[name] for name in names}
+    assert version["needsGate"]
 
     forget_processes()  # which know versions for some seconds
     trainings.ask(3, seed=2)

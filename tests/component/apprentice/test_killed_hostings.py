@@ -14,18 +14,22 @@ from autotune_platform.apprentice.examples.items import counts_key
 from autotune_platform.apprentice.folding.repository import EvidenceRepository
 from autotune_platform.apprentice.hosting.advancing import HostingAdvancing
 from autotune_platform.apprentice.hosting.hosts import Hosts, HostSettings
-from autotune_platform.apprentice.hosting.models import Wanted, WantedBase
+from autotune_platform.apprentice.hosting.models import Hosting, Lack, Wanted, WantedBase
 from autotune_platform.apprentice.hosting.needing import TaskNeeds
 from autotune_platform.apprentice.hosting.repository import HostingDay, HostingRepository
 from autotune_platform.apprentice.hosting.service import Hostings
 from autotune_platform.apprentice.instance_prices import InstancePrices
 from autotune_platform.runtime import clients
+from autotune_platform.runtime.sagemaker_control import HostLimitError
 from autotune_platform.storage.table import Table
-from tests.support.apprentice import document
+from local.sagemaker.hosts import NO_CAPACITY
+from tests.support.apprentice_items import document
 from tests.support.clock import StandingClock
 
 _MINUTES_OFF = 5
-BASE = WantedBase("s3://models/base/", "ml.g5.xlarge", rank=16)
+FIRST, SECOND = "ml.g5.xlarge", "ml.g5.2xlarge"
+LIMIT = "The account-level service limit 'ml.g5.xlarge for endpoint usage' is 0 Instances"
+BASE = WantedBase("s3://models/base/", (FIRST,), rank=16)
 
 
 class KilledError(Exception):
@@ -33,15 +37,22 @@ class KilledError(Exception):
 
 
 class Killer:
-    """Ends a process after one of its calls; ``at`` None ends none."""
+    """Ends a process after one of its calls; ``at`` None ends none.
+
+    Attributes:
+        writes: the how many-th calls changed something.
+    """
 
     def __init__(self) -> None:
         self.at: int | None = None
         self.calls = 0
+        self.writes: list[int] = []
 
-    def around(self, call: Any) -> Any:
+    def around(self, call: Any, *, is_write: bool = True) -> Any:
         def killed(*arguments: Any, **options: Any) -> Any:
             self.calls += 1
+            if is_write:
+                self.writes.append(self.calls)
             is_due = self.calls == self.at
             answer = call(*arguments, **options)
             if is_due:
@@ -52,11 +63,18 @@ class Killer:
 
 
 class SageMakerInMemory:
-    """What SageMaker has: everything is in service at once, and a name is taken once."""
+    """What SageMaker has: everything is in service at once, and a name is taken once.
+
+    Attributes:
+        lacks: why instances of a type are not to be had.
+        instances: of which types endpoints were asked for, one after the other.
+    """
 
     def __init__(self) -> None:
         self.has: dict[str, dict[str, Any]] = {}
         self.created: list[str] = []
+        self.lacks: dict[str, Lack] = {}
+        self.instances: list[str] = []
 
     def find(self, operation: str, **named: Any) -> dict[str, Any] | None:
         if operation == "list_tags":
@@ -69,10 +87,14 @@ class SageMakerInMemory:
         if operation.startswith("create"):
             if arn in self.has:
                 return False
+            lack = self._lack(request) if operation == "create_endpoint" else None
+            if lack == "quota":
+                raise HostLimitError(LIMIT)
             self.created.append(arn)
             self.has[arn] = {
                 **request,
-                "EndpointStatus": "InService",
+                "EndpointStatus": "Failed" if lack else "InService",
+                "FailureReason": NO_CAPACITY if lack else "",
                 "InferenceComponentStatus": "InService",
                 "RuntimeConfig": {"CurrentCopyCount": 1},
                 **dict.fromkeys(_ARNS, arn),
@@ -83,6 +105,11 @@ class SageMakerInMemory:
         else:
             self.has.pop(arn, None)
         return True
+
+    def _lack(self, request: Any) -> Lack | None:
+        config = self.has[f"endpoint_config/{request['EndpointConfigName']}"]
+        self.instances.append(config["ProductionVariants"][0]["InstanceType"])
+        return self.lacks.get(self.instances[-1])
 
 
 _ARNS = ("EndpointArn", "InferenceComponentArn", "EndpointConfigArn", "ModelArn")
@@ -112,26 +139,33 @@ class Life:
         self.repository = repository
         self.hostings = Hostings(repository=repository, prefix="autotune", clock=self.clock)
         settings = HostSettings("autotune", "arn:aws:iam::1:role/host", "image")
-        for name in ("change", "want", "forget"):
+        for name in ("add", "change", "want", "forget"):
             setattr(repository, name, self.killer.around(getattr(repository, name)))
-        for name in ("find", "do"):
-            setattr(self.sagemaker, name, self.killer.around(getattr(self.sagemaker, name)))
+        find, do = self.sagemaker.find, self.sagemaker.do
+        setattr(self.sagemaker, "find", self.killer.around(find, is_write=False))  # noqa: B010
+        setattr(self.sagemaker, "do", self.killer.around(do))  # noqa: B010
         tasks = TaskRepository(self.table)
         self.advancing = HostingAdvancing(
             repository=repository,
             needs=TaskNeeds(tasks=tasks, evidence=EvidenceRepository(self.table)),
             tasks=tasks,
             hosts=Hosts(control=self.sagemaker, settings=settings),
-            prices=InstancePrices(usd={"ml.g5.xlarge": "3.6"}),
+            prices=InstancePrices(usd={FIRST: "3.6", SECOND: "7.2"}),
             clock=self.clock,
         )
         self.wanted = Wanted(self.task_id, f"{self.task_id}-1-aa", "s3://a.tar.gz", 30, BASE)
 
+    def want(self) -> Hosting:
+        """Want it, again where whoever did was killed."""
+        while True:
+            with suppress(KilledError):
+                return self.hostings.want(self.wanted)
+
     def live(self) -> None:
         """Be wanted, serve, sleep, wake, be retired and go."""
-        hosting = self.hostings.want(self.wanted)
+        hosting = self.want()
         self.sweep()
-        assert self.hostings.want(self.wanted).state == "ready"
+        assert self.want().state == "ready"
         self._version(hosting.name, state="hosted")
         self.sweep(minutes=31)
         assert self.sagemaker_copies() == 0
@@ -143,6 +177,50 @@ class Life:
         self.sweep(hours=25)
         self.sweep(hours=1)  # a base that nobody said was free is found within the hour
         assert self.sagemaker.has == {}
+
+    def lack(self) -> None:
+        """Be wanted, find room on the second type alone, in the second round, serve and go."""
+        self.wanted = self.wanted._replace(base=BASE._replace(instance_types=(FIRST, SECOND)))
+        self.sagemaker.lacks = {FIRST: "quota", SECOND: "capacity"}
+        hosting = self.want()
+        self.sweep()
+        base = self.hostings.base_of(hosting)
+        assert base is not None
+        assert base.lacking is not None
+        assert (base.state, base.lacking.lacks) == ("waiting", self.sagemaker.lacks)
+        assert self.sagemaker.has == {}
+        assert self.cost() == HostingDay()
+        del self.sagemaker.lacks[SECOND]
+        self.want()
+        self.sweep(minutes=10)
+        self.sweep()
+        assert self.want().state == "ready"
+        base = self.hostings.base_of(hosting)
+        assert base is not None
+        assert (base.instance_type, base.lacking) == (SECOND, None)
+        self._version(hosting.name, state="retired", retired_at=self.clock.now().isoformat())
+        self.sweep(hours=25)
+        self.sweep(hours=1)
+        assert self.sagemaker.has == {}
+
+    def lack_for_a_day(self) -> None:
+        """Be wanted, find no room on any type for a day, and be given up."""
+        self.wanted = self.wanted._replace(base=BASE._replace(instance_types=(FIRST, SECOND)))
+        self.sagemaker.lacks = {FIRST: "capacity", SECOND: "quota"}
+        for _ in range(24):
+            hosting = self.want()
+            assert hosting.state == "creating"
+            self.sweep(minutes=52)
+        for minutes in (52, 52, 52, 1):
+            self.want()
+            self.sweep(minutes=minutes)
+        hosting = self.want()
+        assert (hosting.state, hosting.error) == ("gone", "no_capacity")
+        base = self.hostings.base_of(hosting)
+        assert base is not None
+        assert base.error == "no_capacity"
+        assert self.sagemaker.has == {}
+        assert self.cost() == HostingDay()
 
     def sweep(self, **passes: float) -> None:
         """Have everything looked at for some minutes; the process that is killed comes again."""
@@ -212,6 +290,36 @@ def test_a_sweep_may_be_killed_at_any_call(lives):
         cost = life.cost()
         assert abs(cost.seconds - whole.cost().seconds) <= _MINUTES_OFF * 60, at
         assert cost == HostingDay(cost.seconds, 0, cost.seconds * 1_000_000)
+
+
+def test_a_base_that_finds_no_room_may_be_killed_at_any_write(lives):
+    whole = next(lives)
+    whole.lack()
+    asked = whole.sagemaker.instances
+    assert asked[:2] + asked[-2:] == [FIRST, SECOND] * 2
+    assert len(whole.killer.writes) > 40
+    for at in whole.killer.writes:
+        life = next(lives)
+        life.killer.at = at
+        life.lack()
+        # A quota refuses again what a killed look asked for, and nothing else is asked twice.
+        assert life.sagemaker.instances[-1] == SECOND, at
+        assert len(life.sagemaker.instances) <= len(asked) + 1, at
+        cost = life.cost()
+        assert cost == HostingDay(cost.seconds, 0, cost.seconds * 2_000_000), at
+        assert abs(cost.seconds - whole.cost().seconds) <= _MINUTES_OFF * 60, at
+
+
+def test_a_base_without_room_for_a_day_is_given_up_with_its_adapter(lives):
+    whole = next(lives)
+    whole.lack_for_a_day()
+    tries = len(whole.sagemaker.instances)
+    assert 2 * 10 < tries < 2 * 20  # both types, in rounds that are further and further apart
+    for at in whole.killer.writes[::41]:
+        life = next(lives)
+        life.killer.at = at
+        life.lack_for_a_day()
+        assert abs(len(life.sagemaker.instances) - tries) <= 2, at
 
 
 def whole_names(whole: Life, life: Life) -> list[str]:

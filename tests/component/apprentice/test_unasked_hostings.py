@@ -3,7 +3,7 @@
 import pytest
 
 from autotune_platform.apprentice.local.contract import LocalAnswer, Unavailable
-from tests.support.apprentice import document
+from tests.support.apprentice_items import document
 from tests.support.hostings import hosted as make_hosted
 
 GOOD, BAD = (1.0,) * 120, (0.0,) * 60

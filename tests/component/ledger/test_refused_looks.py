@@ -32,7 +32,7 @@ def said(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 
 
 def waiting(ledger: Ledger) -> list[str]:
-    """The batches that wait for an operator by now, to which requests of the API would be stale."""
+    """The batches that wait for an operator by now."""
     (batch,) = ledger.batches()
     connection = ConnectionRepository(Table("registry", clients.dynamodb())).get(
         batch["connectionId"]

@@ -117,6 +117,32 @@ def test_what_jobs_cost_is_shown(capsys):
     assert shown["billableSeconds"] == "1279"
 
 
+def test_what_a_host_lacks_is_shown(capsys):
+    at = datetime(2026, 11, 27, tzinfo=UTC)
+    hosting = {
+        "instance_type": "ml.g5.2xlarge",
+        "lacks": [
+            {"instance_type": "ml.g5.xlarge", "lack": "quota"},
+            {"instance_type": "ml.g5.2xlarge", "lack": "capacity"},
+        ],
+        "since": at,
+        "tried_again_at": at.replace(hour=2),
+    }
+
+    def printed(**others):
+        show(Invocation(), training(hosting=hosting, **others))
+        return dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines())
+
+    waits = printed(state="running", model_of=3)
+    assert (waits["hostInstance"], waits["modelOf"]) == ("ml.g5.2xlarge", "3")
+    assert waits["without"] == "ml.g5.xlarge: quota, ml.g5.2xlarge: capacity"
+    assert (waits["waitsSince"], waits["triedAgain"]) == ("2026-11-27 00:00", "2026-11-27 02:00")
+    ended = printed(state="failed", error="hosting_quota", reason="words", model_kept_until=at)
+    assert ended["modelKeptUntil"] == "2026-11-27"
+    assert ended["why"].endswith("what hosts it; it is kept (words)")
+    assert "triedAgain" not in ended
+
+
 def test_what_speaks_against_a_model_is_said_in_words():
     compared = ApprenticeTrainingComparison(
         version=2, groups=90, mean_difference=-0.02, differing=0.1, margin=0.03, is_no_worse=False
@@ -177,6 +203,16 @@ def test_what_cannot_be_trained_is_said(run, trainings):
     assert missing.exit_code == exit_codes.NOT_FOUND
     assert "task intents has no training 3" in missing.stderr
     assert run("apprentice", "trainings", "intents", "0").exit_code == exit_codes.USAGE
+
+
+def test_a_model_is_hosted_again_where_it_is_kept(run, trained):
+    missing = run("apprentice", "host-training", "intents", "1")
+    assert missing.exit_code == exit_codes.NOT_FOUND
+    trained.start()
+    trained.step("fail_training", trained.executions()[0])
+    refused = run("apprentice", "host-training", "intents", "1", "--no-wait")
+    assert refused.exit_code == exit_codes.USAGE
+    assert "no model of training 1 is kept" in refused.stderr
 
 
 def test_a_training_is_canceled(run, trainings):

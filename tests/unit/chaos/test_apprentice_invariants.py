@@ -1,7 +1,9 @@
 """Each invariant of the apprentice holds on a good example and fails on a bad one."""
 
+from collections.abc import Sequence
 from typing import Any
 
+from autotune.protocol.periods import BudgetPeriod
 from autotune_platform.apprentice.evidence import Rules, folded
 from autotune_platform.apprentice.pairs import Pair
 from tests.chaos import apprentice_invariants as held
@@ -20,6 +22,7 @@ def run(id_: str, **attributes: Any) -> dict[str, Any]:
         "sk": "run",
         "task_id": "apt_1",
         "input": f'{{"text": "case-{id_[-1]}"}}',
+        "created_at": "2026-11-27T12:00:00+00:00",
         "state": "answered",
         "check": "none",
         "pairs": [],
@@ -116,8 +119,18 @@ def test_counts_are_those_of_the_runs() -> None:
     assert not held.runs_add_up(kept(), ["apt_1"]).violations
     less = kept(runs()[1:])
     assert held.runs_add_up(less, ["apt_1"]).violations == [
-        "apt_1: 4 begun, but there are 3",
-        "apt_1: 2 remote, but there are 1",
+        "apt_1, 2026-11-27: 4 begun, but there are 3",
+        "apt_1, 2026-11-27: 2 remote, but there are 1",
+    ]
+
+
+def test_a_run_counts_in_the_day_on_which_it_was_created() -> None:
+    late = {**runs()[0], "created_at": "2026-11-28T00:00:01+00:00"}
+    assert held.runs_add_up(kept([late, *runs()[1:]]), ["apt_1"]).violations == [
+        "apt_1, 2026-11-27: 4 begun, but there are 3",
+        "apt_1, 2026-11-27: 2 remote, but there are 1",
+        "apt_1, 2026-11-28: 0 begun, but there are 1",
+        "apt_1, 2026-11-28: 0 remote, but there are 1",
     ]
 
 
@@ -197,8 +210,11 @@ class Tables:
         return {**self._item, "committed#2026-W48": 99, "committed#2026-11": 99}
 
 
-def looked(*, billed: int, committed: int, spent: int) -> Looks:
-    looks = Looks(Tables(committed, spent), Teacher(billed), "org_1", {"org_1": 10})  # type: ignore[arg-type]
+def looked(
+    *, billed: int, committed: int, spent: int, kinds: Sequence[BudgetPeriod] = ("day",)
+) -> Looks:
+    of, limits = Tables(committed, spent), {"org_1": 10}
+    looks = Looks(of, Teacher(billed), "org_1", limits, kinds)  # type: ignore[arg-type]
     looks.start()
     looks.stop()
     return looks
@@ -208,5 +224,8 @@ def test_money_is_committed_before_it_is_billed_and_below_its_limit() -> None:
     assert not looked(billed=5, committed=10, spent=10).finding().violations
     assert looked(billed=6, committed=5, spent=5).finding().violations
     assert looked(billed=5, committed=11, spent=5).finding().violations
+    longer: tuple[BudgetPeriod, ...] = ("week", "month")
+    for kind in longer:
+        assert looked(billed=5, committed=5, spent=5, kinds=["day", kind]).finding().violations
     assert not looked(billed=5, committed=5, spent=5).settled_finding().violations
     assert looked(billed=5, committed=6, spent=5).settled_finding().violations

@@ -143,6 +143,17 @@ def test_a_deadline_is_missed_for_certain_only_after_its_grace() -> None:
     assert invariants.is_late(SUBMITTED, end + timedelta(seconds=1), seconds=60)
 
 
+def test_grace_is_longer_where_all_of_the_run_took_longer() -> None:
+    late = SUBMITTED + timedelta(seconds=60) + 2 * invariants.DECIDED_AFTER_DEADLINE
+    assert not invariants.is_late(SUBMITTED, late, seconds=60, slowness=2)
+    assert invariants.is_late(SUBMITTED, late, seconds=60, slowness=1.9)
+    seconds = int((late - SUBMITTED).total_seconds())
+    ended = {"cmp_3": [verdict("cmp_3", "failed", reason_code="deadline_exceeded", after=seconds)]}
+    check = invariants.deadlines_hold
+    assert not check(["cmp_3"], ended, seconds=60, slowness=2).violations
+    assert len(check(["cmp_3"], ended, seconds=60).violations) == 1
+
+
 @pytest.mark.parametrize("wrong", [{"scored": 3, "failed": 0}, {"pending": 1}, {"expected": 2}])
 def test_a_count_that_is_not_the_tables_is_a_violation(wrong: dict[str, int]) -> None:
     right = {"expected": 3, "scored": 2, "failed": 1, "pending": 0}

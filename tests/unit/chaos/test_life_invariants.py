@@ -18,7 +18,7 @@ from autotune_platform.apprentice.versions.models import ModelVersion
 from tests.chaos import life_invariants as lived
 from tests.chaos import student_job
 from tests.chaos.apprentice_invariants import Kept
-from tests.chaos.life_watch import Seen, Watch, Watched, group_of, month
+from tests.chaos.life_watch import Seen, Watch, Watched, group_of, months
 
 NOW = datetime(2026, 11, 27, 12, tzinfo=UTC)
 AT = NOW.timestamp()
@@ -166,13 +166,22 @@ def test_trainings_end_in_one_way() -> None:
 def test_money_for_trainings_is_spent_or_free() -> None:
     check = lived.money_for_trainings_adds_up
     one = training(1, spent_nano_usd=3)
-    assert not check([one], 3, 3).violations
-    assert check([one], 3, 2).violations
-    assert check([one], 8, 3).violations == ["5 set aside, of which 0 were given up"]
+
+    def month(nano_usd: int) -> dict[str, int]:
+        return {"2026-11": nano_usd}
+
+    assert not check([one], month(3), month(3)).violations
+    assert check([one], month(3), month(2)).violations
+    assert check([one], month(8), month(3)).violations == [
+        "{'2026-11': 5} set aside, of which 0 were given up"
+    ]
     given_up = training(2, "failed", error="platform_error", job=job())
-    assert not check([one, given_up], 8, 3).violations
-    assert check([one, given_up], 9, 3).violations
-    assert check([training(3, "running", ended_at=None, job=job())], 5, 0).violations
+    assert not check([one, given_up], month(8), month(3)).violations
+    assert check([one, given_up], month(9), month(3)).violations
+    assert check([training(3, "running", ended_at=None, job=job())], month(5), {}).violations
+    # What was set aside in a month that is over was given back to the next one.
+    moved = {"2026-11": 8, "2026-12": -5}
+    assert check([one], moved, {"2026-11": 3, "2026-12": 0}).violations
 
 
 def test_a_phase_is_that_of_pairs() -> None:
@@ -277,7 +286,8 @@ def test_money_of_months_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
 
     assert not looked(10).money_finding().violations
     assert looked(11).money_finding().violations
-    assert month({"spent#2026-11": 3, "spent#2026-11-27": 9, "spent#2026-W48": 9}, "spent#") == 3
+    item = {"spent#2026-11": 3, "spent#2026-11-27": 9, "spent#2026-W48": 9}
+    assert months(item, "spent#") == {"2026-11": 3}
 
 
 def test_what_had_ended_stays(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,11 +4,15 @@ from pathlib import Path
 
 import pytest
 
+from tests.chaos.life_mutations import LIFE_MUTATIONS
 from tests.chaos.mutations import MUTATIONS, ROOT, GuardNotFoundError, Mutation, mutate
 from tests.chaos.run_mutations import RUN_MUTATIONS, TESTS
+from tests.chaos.spending_mutations import SPENDING_MUTATIONS
+
+ALL = [*MUTATIONS, *RUN_MUTATIONS, *LIFE_MUTATIONS, *SPENDING_MUTATIONS]
 
 
-@pytest.mark.parametrize("mutation", [*MUTATIONS, *RUN_MUTATIONS], ids=lambda one: one.name)
+@pytest.mark.parametrize("mutation", ALL, ids=lambda one: one.name)
 def test_a_guard_is_there_once_and_can_be_taken_out(mutation: Mutation, tmp_path: Path) -> None:
     copy = tmp_path / mutation.file
     copy.parent.mkdir(parents=True)

@@ -1,12 +1,14 @@
 """Chat completions as OpenAI, Azure, OpenRouter, vLLM and Ollama document them."""
 
+import json
 from typing import Any
 
 import pytest
 
 from autotune.protocol.llm_connections import LlmProvider
+from autotune_platform.ledger.providers.registry import openai_wire_of
 from autotune_platform.ledger.usage import Usage
-from tests.unit.ledger.asking import KEY, answer, asked, question, refusal
+from tests.unit.ledger.asking import KEY, answer, asked, connection, question, refusal
 
 DOCUMENTED = {
     "id": "chatcmpl-B9MBs8CjcvOU2jLn4n570S5qMJKcT",
@@ -73,7 +75,28 @@ def test_what_is_asked() -> None:
         "response_format": {"type": "json_object"},
         "reasoning_effort": "low",
         "logit_bias": None,
+        "service_tier": "default",
     }
+
+
+@pytest.mark.parametrize("provider", ["azure", "openrouter", "simulated"])
+def test_the_standard_tier_is_asked_for_where_a_project_may_have_another(
+    provider: LlmProvider,
+) -> None:
+    said: dict[str, Any] = {"messages": [{"role": "user", "content": "Name a colour."}]}
+    spoken = openai_wire_of("openai")
+    assert spoken is not None
+    sent = spoken.passed(connection("openai"), KEY, "gpt-5", said, 9)
+    assert json.loads(sent.body)["service_tier"] == "default"
+    # Others have no such setting, and some refuse what they do not know.
+    assert "service_tier" not in asked(provider, question())[2]
+
+
+@pytest.mark.parametrize("tier", ["default", "flex", "standard", None, ["priority"]])
+def test_usage_at_a_dearer_tier_has_no_price(tier: Any) -> None:
+    told = {**completion(USAGE, content="a"), "service_tier": tier}
+    assert answer("openai", told).usage == Usage(input_tokens=10, output_tokens=5)
+    assert answer("openai", {**told, "service_tier": "priority"}).usage is None
 
 
 @pytest.mark.parametrize("provider", ["openrouter", "simulated"])

@@ -246,6 +246,9 @@ ROUTES: Mapping[tuple[str, str], Rule] = {
     ("POST", "/api/v1/apprentice/tasks/<task_name>/trainings/<number>/cancel"): Grant(
         "apprentice", "update"
     ),
+    ("POST", "/api/v1/apprentice/tasks/<task_name>/trainings/<number>/host"): Grant(
+        "apprentice", "update"
+    ),
     ("GET", "/api/v1/apprentice/tasks/<task_name>/trainings"): Grant("apprentice", "read"),
     ("GET", "/api/v1/apprentice/tasks/<task_name>/trainings/<number>"): Grant("apprentice", "read"),
     ("GET", "/api/v1/apprentice/tasks/<task_name>/status"): Grant("apprentice", "read"),

@@ -26,6 +26,11 @@ class InstancePrices:
         usd = self.usd.get(instance_type)
         return None if usd is None else int((Decimal(usd) * _NANO).to_integral_value(ROUND_CEILING))
 
+    def of(self, instance_type: str, seconds: int) -> int | None:
+        """Return what so many seconds cost; None where no price is known."""
+        price = self.find(instance_type)
+        return None if price is None else price_of(seconds, price)
+
 
 def price_of(seconds: int, price_nano_usd: int) -> int:
     """Return what so many seconds cost, in billionths of a US dollar, rounded up."""

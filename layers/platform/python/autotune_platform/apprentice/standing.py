@@ -18,7 +18,7 @@ from autotune_platform.apprentice.folding.repository import EvidenceRepository
 from autotune_platform.apprentice.folding.settings import (
     canary_of,
     examples_needed,
-    is_gated,
+    gate_of,
     rules_of,
     sampling_of,
     window_of,
@@ -206,7 +206,10 @@ def _read(
     )
     places = attempts(known.values())
     own = {n: one for n, one in known.items() if one.definition_hash == definition_hash}
-    rules = {number: rules_of(document, attempt=places[number]) for number in own}
+    rules = {
+        number: rules_of(document, attempt=places[number], needs_gate=one.needs_gate)
+        for number, one in own.items()
+    }
     read = {number: _evidence(stored.get(number), rules[number]) for number in own}
     versions = {number: with_evidence(one, read[number][0]) for number, one in own.items()}
     derived = derive(
@@ -233,7 +236,7 @@ def _evidence(stored: StoredEvidence | None, rules: Rules) -> tuple[Evidence, bo
 def _coverage(
     stored: StoredEvidence | None, version: ModelVersion, document: Mapping[str, Any]
 ) -> Coverage | None:
-    gate = version.gate if is_gated(document) else None
+    gate = gate_of(document, version)
     if stored is None:
         return None if gate is None else Coverage(gate.least_coverage)
     return stored.coverage_behind(gate)

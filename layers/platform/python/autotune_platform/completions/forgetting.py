@@ -10,15 +10,14 @@ from aws_lambda_powertools import Logger
 
 from autotune_platform.completions.content import CONTENT, object_key
 from autotune_platform.runtime.clock import SYSTEM_CLOCK
-from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.grouping import groups
 from autotune_platform.runtime.parts import part
 from autotune_platform.storage.changes import Change, ChangeKind
 from autotune_platform.storage.erasing import CompletionEraser
+from autotune_platform.storage.objects import delete_objects
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
-    from mypy_boto3_s3.type_defs import ObjectIdentifierTypeDef
 
 logger = Logger()
 
@@ -43,12 +42,7 @@ class ContentForgetting:
             UnavailableError: some could not be deleted; following the same removals again is safe.
         """
         for some in groups(removals, _OBJECTS_PER_CALL):
-            keys: list[ObjectIdentifierTypeDef] = [{"Key": object_key(one.pk)} for one in some]
-            answer = self.s3.delete_objects(
-                Bucket=self.bucket, Delete={"Objects": keys, "Quiet": True}
-            )
-            if answer.get("Errors"):
-                raise UnavailableError("the bucket is busy", retry_after_seconds=1)
+            delete_objects(self.s3, self.bucket, (object_key(one.pk) for one in some))
             for eraser in self.erasers:
                 eraser.erase_completions([one.pk for one in some], at=SYSTEM_CLOCK.now())
         logger.info("expired content forgotten", completions=len(removals))

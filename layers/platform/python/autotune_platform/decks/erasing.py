@@ -19,8 +19,8 @@ from autotune_platform.decks.runs.repository import RUN, is_open_run
 from autotune_platform.decks.sample_objects import object_prefix
 from autotune_platform.graders.example_erasing import RegisteredExamples
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
-from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.parts import part
+from autotune_platform.storage.objects import delete_objects
 from autotune_platform.storage.purging import Key, OrganizationItems
 from autotune_platform.storage.table import Table
 
@@ -125,12 +125,6 @@ class DeckErasure:
         )
         for page in pages:
             names = [one["Key"] for one in page.get("Contents", [])]
-            if names:
-                answer = self.s3.delete_objects(
-                    Bucket=self.bucket,
-                    Delete={"Objects": [{"Key": name} for name in names], "Quiet": True},
-                )
-                if answer.get("Errors"):
-                    raise UnavailableError("the bucket is busy", retry_after_seconds=1)
+            delete_objects(self.s3, self.bucket, names)
             if not has_time():
                 return

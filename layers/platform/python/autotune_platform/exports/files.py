@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 
 from autotune.protocol.limits import EXPORT_LINK_SECONDS
 from autotune_platform.exports.models import Export, StoredFile
-from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.parts import part
+from autotune_platform.storage.objects import delete_objects, object_keys
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
-    from mypy_boto3_s3.type_defs import ObjectIdentifierTypeDef
 
 
 @part
@@ -68,17 +67,4 @@ class ExportFiles:
         Raises:
             UnavailableError: some could not be deleted; calling it again is safe.
         """
-        pages = self.s3.get_paginator("list_objects_v2").paginate(
-            Bucket=self.bucket, Prefix=export.folder
-        )
-        for page in pages:
-            keys: list[ObjectIdentifierTypeDef] = [
-                {"Key": one["Key"]} for one in page.get("Contents", [])
-            ]
-            if not keys:
-                continue
-            answer = self.s3.delete_objects(
-                Bucket=self.bucket, Delete={"Objects": keys, "Quiet": True}
-            )
-            if answer.get("Errors"):
-                raise UnavailableError("the bucket is busy", retry_after_seconds=1)
+        delete_objects(self.s3, self.bucket, object_keys(self.s3, self.bucket, export.folder))

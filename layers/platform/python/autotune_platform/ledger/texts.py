@@ -15,15 +15,14 @@ from autotune_platform.ledger.parses import LaterParse, LatestParse, packed, unp
 from autotune_platform.ledger.row_repository import ROW
 from autotune_platform.ledger.row_texts import RowInput, RowOutput
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
-from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.grouping import groups
 from autotune_platform.runtime.parts import part
 from autotune_platform.storage.counting import Addition
+from autotune_platform.storage.objects import delete_objects
 from autotune_platform.storage.table import Item, Table
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
-    from mypy_boto3_s3.type_defs import ObjectIdentifierTypeDef
 
 logger = Logger()
 
@@ -181,12 +180,7 @@ class RowTexts:
         for some in groups(row_ids, _ROWS_ERASED_AT_ONCE):
             heads = [(row_id, kind) for row_id in some for kind in TEXT_KINDS]
             # An object may be there without its item: whoever stored it was killed between the two.
-            objects: list[ObjectIdentifierTypeDef] = [{"Key": text_key(*head)} for head in heads]
-            answer = self.s3.delete_objects(
-                Bucket=self.bucket, Delete={"Objects": objects, "Quiet": True}
-            )
-            if answer.get("Errors"):
-                raise UnavailableError("the bucket is busy", retry_after_seconds=1)
+            delete_objects(self.s3, self.bucket, (text_key(*head) for head in heads))
             found = self.table.get_many(heads, attributes=["parts"])
             # The item that says how many parts there are goes last.
             self.table.delete_many(

@@ -6,7 +6,7 @@ which changes nothing. All tables are read again until a
 whole pass finds nothing: what was under way when the organisation was suspended writes for a while.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -25,11 +25,10 @@ from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import (
     ConflictError,
     InvalidRequestError,
-    UnavailableError,
 )
-from autotune_platform.runtime.grouping import groups
 from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.threads import in_parallel
+from autotune_platform.storage.objects import delete_objects
 from autotune_platform.storage.purging import Found, Key, OrganizationItems
 
 if TYPE_CHECKING:
@@ -50,7 +49,6 @@ _EXPORTS = "exports"
 _BATCH = "batch"
 _REGISTRY = "registry"
 _APPRENTICE = "apprentice"
-_OBJECTS_PER_CALL = 1_000
 # For what is under way when the time is over, and for noting where it ended.
 _RESERVED_SECONDS = 10
 
@@ -191,7 +189,8 @@ class OrganizationDeletion:
                 emptied.append(pk)
 
         # The objects first: nobody would come back for them.
-        self._delete_objects(
+        delete_objects(
+            self.s3,
             self.content_bucket,
             [object_key(pk) for pk in page.partitions if pk.startswith("cmp_")],
         )
@@ -199,8 +198,10 @@ class OrganizationDeletion:
             if pk.startswith("dck_"):
                 self._delete_below(self.content_bucket, object_prefix(pk), has_time)
         rows = [pk for pk in page.partitions if pk.startswith("llm_")]
-        self._delete_objects(
-            self.ledger_bucket, [text_key(row, kind) for row in rows for kind in TEXT_KINDS]
+        delete_objects(
+            self.s3,
+            self.ledger_bucket,
+            [text_key(row, kind) for row in rows for kind in TEXT_KINDS],
         )
         if table == _APPRENTICE:
             # With trainings too: one that goes on writes files of a task that is gone.
@@ -234,22 +235,8 @@ class OrganizationDeletion:
         count = 0
         for page in pages:
             names = [one["Key"] for one in page.get("Contents", [])]
-            self._delete_objects(bucket, names)
+            delete_objects(self.s3, bucket, names)
             count += len(names)
             if not has_time():
                 break
         return count
-
-    def _delete_objects(self, bucket: str, names: Sequence[str]) -> None:
-        """Delete objects, whether they are there or not.
-
-        Raises:
-            UnavailableError: the bucket kept some; doing it again is fine.
-        """
-        for some in groups(names, _OBJECTS_PER_CALL):
-            answer = self.s3.delete_objects(
-                Bucket=bucket,
-                Delete={"Objects": [{"Key": name} for name in some], "Quiet": True},
-            )
-            if answer.get("Errors"):
-                raise UnavailableError("the bucket is busy", retry_after_seconds=1)

@@ -23,9 +23,10 @@ Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the task.")]
 
 def _small_model(routing: ApprenticeRouting | None) -> str | None:
     """Return what came of the version that was asked, and why there is no answer."""
-    if routing is None or routing.local_fault is None:
-        return routing and routing.local
-    return f"{routing.local} ({routing.local_fault})"
+    if routing is None:
+        return None
+    why = "" if routing.local_fault is None else f" ({routing.local_fault})"
+    return None if routing.local is None else f"{routing.local}{why}"
 
 
 _RUNS: Columns[ApprenticeRun] = {

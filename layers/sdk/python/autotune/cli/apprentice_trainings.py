@@ -67,12 +67,54 @@ def train(
 
     The exit status is 1 where no version came of it.
     """
-    trainings_ = invocation.client.apprentice.trainings
-    training = trainings_.start(task)
+    training = invocation.client.apprentice.trainings.start(task)
+    _follow(invocation, task, training, wait=wait, timeout=timeout)
+
+
+def host_training(
+    invocation: Invocation,
+    task: Task,
+    number: Annotated[
+        int,
+        typer.Argument(
+            metavar="TRAINING",
+            min=1,
+            max=MAX_APPRENTICE_TRAININGS,
+            help="Which made the model that is kept.",
+        ),
+    ],
+    *,
+    wait: Annotated[
+        bool, typer.Option("--wait/--no-wait", help="Wait until the new training has ended.")
+    ] = True,
+    timeout: Annotated[
+        float | None,
+        typer.Option(
+            min=0, metavar="SECONDS", help="Stop waiting so long after; the training goes on."
+        ),
+    ] = None,
+) -> None:
+    """Have a model hosted and judged that a training made, and that could not be hosted then.
+
+    Nothing is trained or paid for again. The exit status is 1 where no version came of it.
+    """
+    training = invocation.client.apprentice.trainings.host(task, number)
+    _follow(invocation, task, training, wait=wait, timeout=timeout)
+
+
+def _follow(
+    invocation: Invocation,
+    task: str,
+    training: ApprenticeTraining,
+    *,
+    wait: bool,
+    timeout: float | None,
+) -> None:
     if not wait:
         show(invocation, training)
         return
     note(f"training {training.number} of {task}")
+    trainings_ = invocation.client.apprentice.trainings
     with _way_on_printed(training, task):
         training = trainings_.wait_for(task, training.number, timeout=timeout)
     show(invocation, training)
@@ -138,6 +180,23 @@ def cancel_training(
     show(invocation, invocation.client.apprentice.trainings.cancel(task, number))
 
 
+def _hosting(training: ApprenticeTraining) -> dict[str, object]:
+    """Return what is to host the model, and what that lacks."""
+    found, of = training.hosting, training.model_of
+    shown: dict[str, object] = {} if of is None else {"modelOf": of}
+    if found is None:
+        return shown
+    shown["hostInstance"] = found.instance_type
+    if found.lacks:
+        shown["without"] = ", ".join(f"{one.instance_type}: {one.lack}" for one in found.lacks)
+    if training.state == "running" and found.since and found.tried_again_at:
+        shown["waitsSince"] = f"{found.since:%Y-%m-%d %H:%M}"
+        shown["triedAgain"] = f"{found.tried_again_at:%Y-%m-%d %H:%M}"
+    if training.model_kept_until:
+        shown["modelKeptUntil"] = f"{training.model_kept_until:%Y-%m-%d}"
+    return shown
+
+
 def show(invocation: Invocation, training: ApprenticeTraining) -> None:
     """Print a training."""
     if invocation.as_json:
@@ -166,6 +225,7 @@ def show(invocation: Invocation, training: ApprenticeTraining) -> None:
         }
     if training.model is not None:
         shown |= {"model": training.model.name, "seconds": training.model.seconds}
+    shown |= _hosting(training)
     test = training.test
     if test is not None:
         shown |= {

@@ -73,6 +73,25 @@ def cancel_training(
     return call("POST", *_trainings_of(name), str(number), "cancel", read=_training, **options)
 
 
+def host_training(
+    name: str, number: int, **options: Unpack[CallOptions]
+) -> Call[wire.ApprenticeTraining]:
+    """Begin a training that has a model hosted which an earlier one made, and judges it.
+
+    That is for one whose model could not be hosted and is kept (``model_kept_until``), once there
+    is an instance for it: nothing is trained or paid for again.
+
+    Args:
+        number: of the training that made it; the new one has another.
+
+    Raises:
+        ConflictError: its model is not kept, the task has another definition by now, or a training
+            is under way.
+        NotFoundError: there is no such task, or no such training.
+    """
+    return call("POST", *_trainings_of(name), str(number), "host", read=_training, **options)
+
+
 def wait_for_training(
     name: str,
     number: int,
@@ -125,6 +144,7 @@ class ApprenticeTrainingMethods:
     list = ListMethod(list_trainings)
     get = Method(get_training)
     cancel = Method(cancel_training)
+    host = Method(host_training)
     wait_for = Method(wait_for_training)
 
 

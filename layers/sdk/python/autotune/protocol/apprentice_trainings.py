@@ -45,6 +45,8 @@ ApprenticeTrainingError = Literal[
     "job_stopped",
     "algorithm_error",
     "out_of_time",
+    "hosting_capacity",
+    "hosting_quota",
     "not_hosted",
     "embeddings_missing",
     "canceled",
@@ -58,7 +60,12 @@ Of what is trained in a job: ``budgets.trainingMonthly`` has no room for it; nob
 weights of ``baseModel``; no instance was to be had for a day; SageMaker refused the job, has
 another one of its name, or failed it again and again; somebody else stopped it; its program failed;
 it did not end within ``maxRuntimeS``, nor within as long again from its checkpoints; or what it
-trained is not hosted, for ``reason``."""
+trained is not hosted: SageMaker had no instance of any type for a day, or the account's quotas have
+no room for any, or it does not for ``reason``. What was trained is kept then, until
+``modelKeptUntil``."""
+
+ApprenticeHostingLack = Literal["capacity", "quota"]
+"""Why a type of instance is not to be had: SageMaker has none, or the account may have no more."""
 
 
 class ApprenticeTrainingData(ResponseModel):
@@ -131,6 +138,29 @@ class ApprenticeTrainingJob(ResponseModel):
     is_resumed: bool
     billable_seconds: int | None = None
     spent_nano_usd: int | None = None
+
+
+class ApprenticeTrainingHostLack(ResponseModel):
+    """A type of instance that was not to be had when it was last tried."""
+
+    instance_type: str
+    lack: ApprenticeHostingLack
+
+
+class ApprenticeTrainingHosting(ResponseModel):
+    """What hosts the model before it is judged.
+
+    Attributes:
+        instance_type: of the instance that it has, or that was tried last.
+        lacks: types that were not to be had, where it has none yet.
+        since: when the first one was not; None where none was tried in vain.
+        tried_again_at: when the next one is tried; None alike.
+    """
+
+    instance_type: str
+    lacks: list[ApprenticeTrainingHostLack] = []
+    since: Timestamp | None = None
+    tried_again_at: Timestamp | None = None
 
 
 class ApprenticeTrainingComparison(ResponseModel):
@@ -234,6 +264,10 @@ class ApprenticeTraining(ResponseModel):
         error: why it failed.
         reason: more of that in a few words, such as where its program failed; never of examples.
         job: where it is trained, if that is outside of the platform.
+        hosting: what hosts it from ``deploy`` on, if that is outside of the platform.
+        model_of: the training that made its model, where it has one hosted that was made before.
+        model_kept_until: until when what it trained may be hosted although it failed to be; None
+            where it is not kept, or another training has it.
         reserved_nano_usd: what is set aside for a job whose end was not noted yet, in billionths of
             a US dollar.
         spent_nano_usd: what jobs that have ended cost, in billionths of a US dollar. What trains
@@ -258,6 +292,9 @@ class ApprenticeTraining(ResponseModel):
     error: ApprenticeTrainingError | None = None
     reason: str | None = None
     job: ApprenticeTrainingJob | None = None
+    hosting: ApprenticeTrainingHosting | None = None
+    model_of: int | None = None
+    model_kept_until: Timestamp | None = None
     reserved_nano_usd: int = 0
     spent_nano_usd: int = 0
     billable_seconds: int = 0

@@ -55,6 +55,8 @@ class ApprenticeVersion(ResponseModel):
             counts. None where SageMaker serves it, where each version has a name of its own.
         gate: None where its backend does not say how sure it is, or no confidence was shown to
             suffice: then a gate lets all of its answers through.
+        needs_gate: whether its hold-out was judged behind its gate: then it keeps that also where
+            the task has ``local.gate: none`` by now.
         canary_at: the pair after which it passed its canary; None before.
     """
 
@@ -65,6 +67,7 @@ class ApprenticeVersion(ResponseModel):
     model: str
     digest: str | None = None
     gate: ApprenticeVersionGate | None = None
+    needs_gate: bool = False
     state: ApprenticeVersionState
     canary_at: int | None = None
     promoted_at: Timestamp | None = None

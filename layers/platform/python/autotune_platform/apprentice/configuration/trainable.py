@@ -63,6 +63,16 @@ def objection_to_training(document: Mapping[str, Any]) -> Objection | None:
     return _evaluator(document) or _base_model(document) or _instances(document)
 
 
+def hosting_types(document: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the types of instances that may host what jobs train, in the order of their trial.
+
+    Others of ``training.instanceTypes`` may train alone. None where no job trains anything.
+    """
+    if not _has_jobs(document):
+        return ()
+    return tuple(one for one in document["training"]["instanceTypes"] if _GPU.fullmatch(one))
+
+
 def objection_to_paying(document: Mapping[str, Any], prices: InstancePrices) -> Objection | None:
     """Return why a job that may come of a configuration could not be paid for; None if each can."""
     if not _has_jobs(document):
@@ -137,7 +147,7 @@ def _instances(document: Mapping[str, Any]) -> Objection | None:
     if _GPU.fullmatch(first):
         return None
     detail = (
-        f"the first hosts what was trained, and {first} has no GPU that AWS's container for "
-        "adapters runs on; others, behind it, may train"
+        f"the first is to host what was trained, and {first} has no GPU that AWS's container for "
+        "adapters runs on; others like it, behind it, train alone"
     )
     return Objection("training.instanceTypes", "ml.g5.xlarge, or another GPU since it", detail)

@@ -13,9 +13,8 @@ from autotune_platform.apprentice.evaluators import MAX_ANSWER_VALUES
 from autotune_platform.apprentice.examples.manifests import Frozen, Row, TamperedDataSetError
 from autotune_platform.apprentice.examples.sides import Side
 from autotune_platform.runtime.bounded_json import parse_strictly
-from autotune_platform.runtime.errors import UnavailableError
-from autotune_platform.runtime.grouping import groups
 from autotune_platform.runtime.parts import part
+from autotune_platform.storage.objects import delete_objects, object_keys
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -27,7 +26,6 @@ _MEDIA_TYPE = "application/gzip"
 _HELD_IN_MEMORY_BYTES = 8_000_000
 _READ_BYTES = 1_048_576
 _LEVEL = 6
-_KEYS_AT_ONCE = 1_000
 # Two texts of 100,000 bytes, which escapes may make longer, and an answer of a model twice that.
 _LONGEST_LINE = 2_000_000
 
@@ -127,18 +125,8 @@ class DataFiles:
         Raises:
             UnavailableError: the bucket kept some.
         """
-        self._delete(_folder(task_id, training_id))
-
-    def _delete(self, folder: str) -> None:
-        pages = self.s3.get_paginator("list_objects_v2").paginate(Bucket=self.bucket, Prefix=folder)
-        keys = (found["Key"] for page in pages for found in page.get("Contents", []))
-        for some in groups(keys, _KEYS_AT_ONCE):
-            answer = self.s3.delete_objects(
-                Bucket=self.bucket,
-                Delete={"Objects": [{"Key": key} for key in some], "Quiet": True},
-            )
-            if answer.get("Errors"):
-                raise UnavailableError("the bucket is busy", retry_after_seconds=1)
+        folder = _folder(task_id, training_id)
+        delete_objects(self.s3, self.bucket, object_keys(self.s3, self.bucket, folder))
 
     @contextmanager
     def _fetched(self, frozen: Frozen) -> Iterator[IO[bytes]]:

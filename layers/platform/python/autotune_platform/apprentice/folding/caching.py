@@ -51,11 +51,11 @@ class EvidenceCache:
     def _pairs(self, known: KnownTask, before: StoredEvidence) -> Advance:
         number = before.version
         if before.sequence == 0:
-            return Advance(known.rules(number), known.window)
+            return Advance(known.rules(number), known.window(number))
         for one in (known, self.tasks.as_of(known, before.configuration_version)):
             if one is None:
                 continue
-            rules, window = one.rules(number), one.window
+            rules, window = one.rules(number), one.window(number)
             evidence = evidence_by(before, rules)
             if evidence is not None:
                 tail = self.tails.get(
@@ -126,7 +126,7 @@ class EvidenceCache:
         advance = rebuilt(
             (pair for pair in pairs if pair.sequence <= before.sequence),
             known.rules(number),
-            known.window,
+            known.window(number),
         )
         # An alarm that was none when it happened is not published; an emergency still holds.
         is_told = before.told_emergency

@@ -13,7 +13,7 @@ from autotune_platform.apprentice.folding.repository import EvidenceRepository
 from autotune_platform.apprentice.folding.settings import (
     canary_of,
     coverage_of,
-    is_gated,
+    gate_of,
     rules_of,
     window_of,
 )
@@ -34,12 +34,20 @@ class KnownTask:
 
     def rules(self, version: int) -> Rules:
         """Return by what a version is judged."""
-        return rules_of(self.document, attempt=attempts(self.versions.values())[version])
+        return rules_of(
+            self.document,
+            attempt=attempts(self.versions.values())[version],
+            needs_gate=self.versions[version].needs_gate,
+        )
 
     def gate(self, version: int) -> VersionGate | None:
         """Return the gate that a version's answers have to pass; None where there is none."""
         known = self.versions.get(version)
-        return None if known is None or not is_gated(self.document) else known.gate
+        return None if known is None else gate_of(self.document, known)
+
+    def window(self, version: int) -> WindowSettings:
+        """Return what a version's window is."""
+        return window_of(self.document, needs_gate=self.versions[version].needs_gate)
 
     @property
     def coverage(self) -> CoverageRules:
@@ -50,11 +58,6 @@ class KnownTask:
     def canary(self) -> Shares:
         """What its canaries are."""
         return canary_of(self.document)
-
-    @property
-    def window(self) -> WindowSettings:
-        """What the window is."""
-        return window_of(self.document)
 
 
 class KnownTasks:

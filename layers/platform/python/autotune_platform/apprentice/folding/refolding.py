@@ -105,7 +105,7 @@ class Refolding:
 
     def _is_present(self, known: KnownTask, before: StoredEvidence) -> bool:
         """Store evidence of present rules; return False where others wrote it meanwhile."""
-        rules, window = known.rules(before.version), known.window
+        rules, window = known.rules(before.version), known.window(before.version)
         evidence = evidence_by(before, rules)
         if before.sequence and evidence is None:
             pairs = self.repository.pairs(before.task_id, before.version)
@@ -123,7 +123,7 @@ class Refolding:
 
     def _some(self, known: KnownTask, refold: Refold, before: StoredEvidence) -> Advance:
         """Fold the next pairs of a version, as many as one step has."""
-        rules, window = known.rules(before.version), known.window
+        rules, window = known.rules(before.version), known.window(before.version)
         if evidence_by(before, rules) is not None:
             return self.cache.advance(known, before)  # the window alone is another one
         try:
@@ -164,12 +164,12 @@ class Refolding:
             return before.sequence
         if self._has_window(known, before):
             return 0
-        return min(before.sequence, known.window.pairs_needed)
+        return min(before.sequence, known.window(before.version).pairs_needed)
 
     def _has_window(self, known: KnownTask, before: StoredEvidence) -> bool:
         """Return whether the figures of a version's last pairs are of the present window."""
         then = self.tasks.as_of(known, before.configuration_version)
-        return then is not None and then.window == known.window
+        return then is not None and then.window(before.version) == known.window(before.version)
 
 
 def _tell_of_news(advance: Advance, before: StoredEvidence, *, known_through: int) -> None:

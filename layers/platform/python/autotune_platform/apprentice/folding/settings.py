@@ -8,15 +8,17 @@ from autotune_platform.apprentice.canary import Shares
 from autotune_platform.apprentice.coverage import CoverageRules
 from autotune_platform.apprentice.evidence import Rules
 from autotune_platform.apprentice.sampling import SamplingSettings, Step
+from autotune_platform.apprentice.versions.models import ModelVersion, VersionGate
 from autotune_platform.apprentice.window import WindowSettings
 
 
-def rules_of(document: Mapping[str, Any], *, attempt: int) -> Rules:
+def rules_of(document: Mapping[str, Any], *, attempt: int, needs_gate: bool = False) -> Rules:
     """Return by what a version is judged.
 
     Args:
         document: a configuration as it was put, with all defaults.
         attempt: the how many-th version it is under its definition, from 1.
+        needs_gate: whether the version answers behind its gate alone.
     """
     thresholds, confidence = document["thresholds"], document["confidence"]
     return Rules(
@@ -26,18 +28,18 @@ def rules_of(document: Mapping[str, Any], *, attempt: int) -> Rules:
         alpha=confidence["alpha"],
         false_alarm_pairs=confidence["falseAlarmPairs"],
         attempt=attempt,
-        is_gated=is_gated(document),
+        is_gated=needs_gate or is_gated(document),
     )
 
 
-def window_of(document: Mapping[str, Any]) -> WindowSettings:
-    """Return what a configuration says of the window."""
+def window_of(document: Mapping[str, Any], *, needs_gate: bool = False) -> WindowSettings:
+    """Return what a configuration says of a version's window; see ``rules_of``."""
     confidence = document["confidence"]
     return WindowSettings(
         size=confidence["windowSize"],
         sensitivity=confidence["trendSensitivity"],
         max_age_seconds=seconds_of(confidence["maxWindowAge"]),
-        is_gated=is_gated(document),
+        is_gated=needs_gate or is_gated(document),
     )
 
 
@@ -45,6 +47,11 @@ def is_gated(document: Mapping[str, Any]) -> bool:
     """Return whether a configuration lets only answers through that a version is sure of."""
     gate: str = document["local"]["gate"]
     return gate == "confidence"
+
+
+def gate_of(document: Mapping[str, Any], version: ModelVersion) -> VersionGate | None:
+    """Return the gate that a version's answers have to pass; None where there is none."""
+    return version.gate if version.needs_gate or is_gated(document) else None
 
 
 def coverage_of(document: Mapping[str, Any]) -> CoverageRules:

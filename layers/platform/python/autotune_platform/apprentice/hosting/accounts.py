@@ -8,10 +8,7 @@ look: so each second is counted once, however often looks are doubled, late or k
 from collections.abc import Iterator
 from datetime import UTC, datetime, time, timedelta
 
-from autotune_platform.apprentice.hosting.models import Hosting
-
-ENDPOINT = "endpoint"
-"""What of a hosting has an instance."""
+from autotune_platform.apprentice.hosting.models import COMPONENT, ENDPOINT, Hosting
 
 
 def accounted(
@@ -33,10 +30,10 @@ def accounted(
         return (now if _has_instance(after) else None), {}
     if _is_awaited(after):
         return since, {}
-    was_refused = _is_awaited(before) and after.state == "asleep"
+    was_refused = _is_awaited(before) and _has_none(after)
     is_lost = after.error == "lost" and before.error is None
     seconds = {} if was_refused or is_lost else dict(_by_day(since, now))
-    is_over = is_lost or after.state in {"asleep", "gone"}
+    is_over = is_lost or after.state in {"asleep", "waiting", "gone"}
     # What was rounded up is in the account by now, and is not counted by the next look.
     until = since + timedelta(seconds=sum(seconds.values()))
     return (None if is_over else until), seconds
@@ -47,6 +44,15 @@ def _has_instance(hosting: Hosting) -> bool:
     if hosting.kind != "base" or ENDPOINT not in hosting.created or not hosting.copies:
         return False
     return hosting.state in {"creating", "ready", "resizing"}
+
+
+def _has_none(after: Hosting) -> bool:
+    """Whether an instance that was awaited was not to be had.
+
+    One whose endpoint has a component was there, whatever that one lacked.
+    """
+    never_came = after.state == "waiting" and COMPONENT not in after.created
+    return after.state == "asleep" or never_came
 
 
 def _is_awaited(hosting: Hosting) -> bool:

@@ -5,24 +5,42 @@ stores where the hosting stands on condition that nobody else has.
 """
 
 from collections.abc import Iterator, Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
+from typing import Any
 
 from aws_lambda_powertools import Logger
 
 from autotune_platform.apprentice.configuration.repository import TaskRepository
-from autotune_platform.apprentice.hosting.accounts import ENDPOINT, accounted
+from autotune_platform.apprentice.hosting.accounts import accounted
 from autotune_platform.apprentice.hosting.hosts import Found, Hosts
+from autotune_platform.apprentice.hosting.lacking import (
+    error_of,
+    has_no_instance,
+    is_of_capacity,
+    late_for,
+    tried_anew,
+    without,
+)
+from autotune_platform.apprentice.hosting.looking import (
+    is_idle,
+    listened,
+    next_look,
+    was_wanted,
+)
 from autotune_platform.apprentice.hosting.models import (
+    COMPONENT,
+    ENDPOINT,
     KEPT_FOR,
     STUCK_AFTER,
     Hosting,
     HostingError,
+    Lack,
     State,
 )
 from autotune_platform.apprentice.hosting.needing import Needs, TaskNeeds
 from autotune_platform.apprentice.hosting.repository import HostingCost, HostingRepository
 from autotune_platform.apprentice.hosting.returning import is_wanted_now, made_again, may_return
-from autotune_platform.apprentice.instance_prices import InstancePrices, price_of
+from autotune_platform.apprentice.instance_prices import InstancePrices
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.sagemaker_control import HostLimitError
@@ -34,12 +52,7 @@ STUCK_MESSAGE = "a hosting is stuck"
 COUNTED_MESSAGE = "an instance was counted"
 """What metrics of awake instances are made of."""
 
-_COMPONENT = "component"
 _IN_SERVICE, _FAILED = "InService", "Failed"
-_SOON = timedelta(seconds=20)
-_LATER = timedelta(hours=1)
-_SEEN_EVERY = timedelta(minutes=5)
-"""So often what is to answer is described: it may be gone though nobody here took it down."""
 _FIRST_CONFIGURATION = 1
 
 
@@ -73,7 +86,9 @@ class HostingAdvancing:
             self._advance(hosting, now)
         except HostLimitError as error:
             logger.warning("the account may host no more", hosting=hosting.name, why=str(error))
-            if hosting.state == "creating":
+            if hosting.state == "creating" and hosting.kind == "base":
+                self._go_without(hosting, "quota", now)
+            elif hosting.state == "creating":
                 self._give_up(hosting, "limit")
             else:
                 self._stay(hosting, now)
@@ -125,9 +140,11 @@ class HostingAdvancing:
             self._resize(hosting, now)
         elif hosting.state == "deleting":
             self._delete(hosting, now)
-        elif hosting.state == "asleep" and _was_wanted(hosting):
+        elif hosting.state == "waiting":
+            self._try_next(hosting, now)
+        elif hosting.state == "asleep" and was_wanted(hosting):
             self._begin_resizing(hosting, now, copies=1)
-        elif hosting.state == "ready" and _is_idle(hosting, now):
+        elif hosting.state == "ready" and is_idle(hosting, now):
             self._begin_resizing(hosting, now, copies=0)
         elif hosting.state == "ready":
             self._see(hosting, now)
@@ -146,55 +163,50 @@ class HostingAdvancing:
         needs = self.needs.of(hosting.task_id)
         if needs is None:
             return hosting.model_copy(update={"unasked_since": None}), False
-        if hosting.state == "creating":
-            return hosting, True
         seen = needs.seen(hosting, now)
         return seen, needs.need(seen, now)
 
     def _create(self, hosting: Hosting, now: datetime) -> None:
-        if hosting.is_stuck(now):
-            self._give_up(hosting, "stuck")
-            return
-        if hosting.base is not None and not self._has_base(hosting, now):
+        base = self._base_of(hosting, now)
+        if hosting.base is not None and base is None:
             return
         if hosting.kind == "base":
             found = self.hosts.endpoint(hosting)
             if found.status is None and ENDPOINT not in hosting.created:
                 self.hosts.create_endpoint(hosting)
                 found = self.hosts.endpoint(hosting)
-            hosting = self._noted(hosting, ENDPOINT)
-            if not self._is_up(hosting, found, now):
+            hosting = hosting.with_part(ENDPOINT)
+            if not self._is_up(hosting, found, now, base):
                 return
         found = self.hosts.component(hosting)
-        if found.status is None and _COMPONENT not in hosting.created:
+        if found.status is None and COMPONENT not in hosting.created:
             self.hosts.create_component(hosting)
             found = self.hosts.component(hosting)
-        hosting = self._noted(hosting, _COMPONENT)
-        if self._is_up(hosting, found, now):
+        hosting = hosting.with_part(COMPONENT)
+        if self._is_up(hosting, found, now, base):
             self._enter(hosting, "ready")
 
-    @staticmethod
-    def _noted(hosting: Hosting, part_: str) -> Hosting:
-        """Return a hosting with one more part that was created; it is stored with what follows."""
-        return hosting.model_copy(update={"created": (*{*hosting.created, part_},)})
-
-    def _has_base(self, hosting: Hosting, now: datetime) -> bool:
-        """Return whether an adapter's base answers; have it do so where it does not."""
-        assert hosting.base is not None
+    def _base_of(self, hosting: Hosting, now: datetime) -> Hosting | None:
+        """Return an adapter's base if it answers; else have it do so, or give the adapter up."""
+        if hosting.base is None:
+            return None
         base = self.repository.find(hosting.task_id, hosting.base)
         if base is not None and base.error is not None and base.failed_for(hosting):
             self._give_up(hosting, base.error)
-            return False
+            return None
         if base is not None and base.state == "ready":
-            return True
+            return base
+        if (late := late_for(hosting, base, now)) is not None:
+            self._give_up(hosting, late)
+            return None
         if base is not None and base.state == "gone" and hosting.made_again:
             self._make_again(base, now)
         elif base is not None and base.state == "asleep":
             self.repository.want(base.task_id, base.name, now, idle_minutes=hosting.idle_minutes)
         self._stay(hosting, now)
-        return False
+        return None
 
-    def _is_up(self, hosting: Hosting, found: Found, now: datetime) -> bool:
+    def _is_up(self, hosting: Hosting, found: Found, now: datetime, base: Hosting | None) -> bool:
         """Return whether a part of a hosting is in service; note where it never will be."""
         if found.status is None:
             self._give_up(hosting, "refused")
@@ -202,12 +214,41 @@ class HostingAdvancing:
             self._give_up(hosting, "name_taken")
         elif found.status == _FAILED:
             logger.warning("a host does not start", hosting=hosting.name, why=found.reason)
-            self._give_up(hosting, "failed")
+            if hosting.kind == "base" and is_of_capacity(found.reason):
+                self._go_without(hosting, "capacity", now)
+            else:
+                self._give_up(hosting, "failed")
         elif found.status == _IN_SERVICE:
             return True
-        else:
+        elif not hosting.is_stuck(now) or (base is not None and not base.is_stuck(now)):
             self._stay(hosting, now)
+        elif has_no_instance(hosting):
+            logger.error(STUCK_MESSAGE, hosting=hosting.name, state=hosting.state)
+            self._go_without(hosting, "capacity", now)
+        else:
+            self._give_up(hosting, "stuck")
         return False
+
+    def _go_without(self, hosting: Hosting, lack: Lack, now: datetime) -> None:
+        """Have a base try the next type of instance, or all of them later; or give it up."""
+        logger.warning("no instance", instance=hosting.instance_type, lack=lack)
+        lacking, is_over = without(hosting, lack, now)
+        if is_over:
+            self._enter(hosting, "deleting", error=error_of(lacking), lacking=lacking)
+        else:
+            # What an endpoint takes may be there although it was refused.
+            self._enter(hosting.with_part(ENDPOINT), "waiting", lacking=lacking)
+
+    def _try_next(self, hosting: Hosting, now: datetime) -> None:
+        """Begin with the next type once nothing of the one before is left, and it is time."""
+        if hosting.created and not self.hosts.take_down(hosting):
+            if hosting.is_stuck(now):
+                logger.error(STUCK_MESSAGE, hosting=hosting.name, state=hosting.state)
+            self._stay(hosting, now)
+        elif hosting.lacking is not None and now < hosting.lacking.not_before:
+            self._store(hosting, hosting.model_copy(update={"created": ()}), now)
+        else:
+            self._enter(hosting, "creating", **tried_anew(hosting))
 
     def _see(self, hosting: Hosting, now: datetime) -> None:
         """See whether what is to answer is still there, and does."""
@@ -220,7 +261,7 @@ class HostingAdvancing:
         if hosting.kind == "base" and not found.copies:
             self._miss(hosting, now)
             return
-        after, wanted = _listened(hosting), hosting.wanted_at
+        after, wanted = listened(hosting), hosting.wanted_at
         silent_since = after.silent_since
         if silent_since and wanted and wanted - silent_since >= STUCK_AFTER:
             self._give_up(hosting, "stuck")
@@ -263,7 +304,7 @@ class HostingAdvancing:
         is_as_asked = found.copies == found.wanted == hosting.copies
         if found.status == _IN_SERVICE and found.is_ours and is_as_asked:
             self._enter(hosting, "ready" if hosting.copies else "asleep")
-        elif hosting.is_stuck(now) and _is_empty(found):
+        elif hosting.is_stuck(now) and found.is_empty:
             # SageMaker has no instance for it: whoever asks next has it tried again.
             logger.error(STUCK_MESSAGE, hosting=hosting.name, state=hosting.state)
             if found.wanted:  # else one that comes later would be there, and paid for, unseen
@@ -309,10 +350,14 @@ class HostingAdvancing:
         copies: int | None = None,
         error: HostingError | None = None,
         is_missing: bool = False,
+        **changes: Any,
     ) -> bool:
         now = self.clock.now()
+        if state == "ready":
+            changes["lacking"] = None
         after = hosting.model_copy(
             update={
+                **changes,
                 "state": state,
                 "since": now,
                 "silent_since": None,
@@ -330,7 +375,7 @@ class HostingAdvancing:
         self, before: Hosting, after: Hosting, now: datetime, *, is_missing: bool = False
     ) -> bool:
         counted_until, seconds = accounted(before, after, now, is_missing=is_missing)
-        changes = {"due_at": _next_look(after, now), "counted_until": counted_until}
+        changes = {"due_at": next_look(after, now), "counted_until": counted_until}
         after = after.model_copy(update=changes)
         costs = list(self._costs(before, seconds))
         stored = self.repository.change(before, after, *map(self.repository.cost, costs))
@@ -346,49 +391,6 @@ class HostingAdvancing:
         task = is_read and self.tasks.configuration(hosting.task_id, _FIRST_CONFIGURATION)
         if not task:
             return
-        price = self.prices.find(hosting.instance_type or "")
         for day, count in seconds.items():
-            cost = None if price is None else price_of(count, price)
+            cost = self.prices.of(hosting.instance_type or "", count)
             yield HostingCost(task.organization_id, hosting.task_id, day, count, cost)
-
-
-def _is_empty(found: Found) -> bool:
-    return found.status == _IN_SERVICE and found.is_ours and not found.copies
-
-
-def _next_look(hosting: Hosting, now: datetime) -> datetime:
-    if hosting.state == "gone":
-        if hosting.unwanted_at is not None:
-            return hosting.since
-        return max(hosting.since + KEPT_FOR, now + _LATER)
-    if hosting.state == "ready" and hosting.kind == "base":
-        return min(max(_idle_at(hosting), now + _SOON), now + _SEEN_EVERY)
-    if hosting.state == "ready":
-        return now + _SEEN_EVERY
-    return now + (_LATER if hosting.state == "asleep" else _SOON)
-
-
-def _idle_at(hosting: Hosting) -> datetime:
-    """Return when nobody asked it for long enough; silence is not idleness."""
-    last = max(one for one in (hosting.since, hosting.called_at, hosting.wanted_at) if one)
-    return last + timedelta(minutes=hosting.idle_minutes)
-
-
-def _is_idle(hosting: Hosting, now: datetime) -> bool:
-    return hosting.kind == "base" and now >= _idle_at(hosting)
-
-
-def _was_wanted(hosting: Hosting) -> bool:
-    """Return whether somebody was not answered in the minute when it fell asleep, or later."""
-    wanted, minute = hosting.wanted_at, timedelta(minutes=1)
-    return wanted is not None and wanted > hosting.since - minute
-
-
-def _listened(hosting: Hosting) -> Hosting:
-    """Return a hosting with since when it does not answer."""
-    since = None
-    if hosting.is_silent:
-        known, called = hosting.silent_since, hosting.called_at
-        is_known = known is not None and (called is None or called < known)
-        since = known if is_known else hosting.wanted_at
-    return hosting.model_copy(update={"silent_since": since})

@@ -49,6 +49,11 @@ class Found:
     wanted: int = 0
     reason: str = ""
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether it is a component of ours in service, without a copy."""
+        return self.status == "InService" and self.is_ours and not self.copies
+
 
 @dataclass(frozen=True)
 class HostSettings:

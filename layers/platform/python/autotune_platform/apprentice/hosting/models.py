@@ -11,17 +11,29 @@ from autotune_platform.runtime.frozen_model import FrozenModel
 from autotune_platform.runtime.sagemaker_names import STACK_TAG, sagemaker_name
 
 Kind = Literal["base", "adapter"]
-State = Literal["creating", "ready", "asleep", "resizing", "deleting", "gone"]
-HostingError = Literal["failed", "stuck", "limit", "name_taken", "refused", "lost", "unasked"]
-"""Why it was given up: its host does not start, or SageMaker has no capacity; SageMaker did not
-get on with it for half an hour, or it answered nobody for as long; the account may have no more;
-something that is not ours has its name; SageMaker does not take the request, or somebody took down
-what was being made; it was there, and is not any more; or its version was asked by nobody."""
+State = Literal["creating", "waiting", "ready", "asleep", "resizing", "deleting", "gone"]
+"""``waiting`` is a base for which no instance is to be had: what was made of it is taken down, and
+it begins anew with another type, or later (``lacking``)."""
+HostingError = Literal[
+    "failed", "stuck", "no_capacity", "limit", "name_taken", "refused", "lost", "unasked"
+]
+"""Why it was given up: its host does not start; SageMaker did not get on with it for half an hour,
+or it answered nobody for as long; SageMaker had no instance for it for a day, or the account's
+quotas have no room for any; something that is not ours has its name; SageMaker does not take the
+request, or somebody took down what was being made; it was there, and is not any more; or its
+version was asked by nobody."""
+Lack = Literal["capacity", "quota"]
+"""Why a type of instance is not to be had: SageMaker has none, or the account may have no more."""
+
+ENDPOINT, COMPONENT = "endpoint", "component"
+"""Parts of a hosting that are created; an endpoint has the instance."""
 
 STUCK_AFTER = timedelta(minutes=30)
 KEPT_FOR = timedelta(hours=24)
 """So long the hosting of a version stays that is retired, or that nobody asks any more, and that of
 a model that no version is."""
+ASKED_WITHIN = timedelta(hours=6)
+"""Whoever wants a model hosted asks again within so long, his execution lost and redriven."""
 
 
 class Wanted(NamedTuple):
@@ -31,6 +43,7 @@ class Wanted(NamedTuple):
         model: name that no other model ever has.
         artifact: URI of its ``model.tar.gz``, an adapter alone.
         base: what it is an adapter of.
+        since: when it began to be wanted; what was given up before is of an earlier wish.
     """
 
     task_id: str
@@ -38,6 +51,7 @@ class Wanted(NamedTuple):
     artifact: str
     idle_minutes: int
     base: "WantedBase"
+    since: datetime | None = None
 
 
 class WantedBase(NamedTuple):
@@ -45,13 +59,30 @@ class WantedBase(NamedTuple):
 
     Attributes:
         artifact: URI of the folder that has its weights.
-        instance_type: where it is hosted.
+        instance_types: where it may be hosted, one at least; the first that is to be had is taken.
         rank: the highest rank of its adapters.
     """
 
     artifact: str
-    instance_type: str
+    instance_types: tuple[str, ...]
     rank: int
+
+
+class Lacking(FrozenModel):
+    """That no instance was to be had for a base.
+
+    Attributes:
+        since: when the first one was not.
+        rounds: how often all types were tried in vain.
+        lacks: why each was not to be had when it was last tried.
+        next: the type that is tried next, and ``not_before`` when.
+    """
+
+    since: datetime
+    rounds: int
+    lacks: Mapping[str, Lack]
+    next: str
+    not_before: datetime
 
 
 class Hosting(FrozenModel):
@@ -64,7 +95,9 @@ class Hosting(FrozenModel):
         name: of endpoint, component, configuration and model; it is used once.
         artifact: URI of what is served.
         base: name of an adapter's base; None for a base.
-        instance_type: of a base.
+        instance_type: of a base: the one that it has, or that is tried.
+        instance_types: those that it may have, in the order in which they are tried.
+        lacking: that there is none for it; None where it has one, or none was tried.
         rank: highest rank of a base's adapters.
         idle_minutes: a base without a call for so long is scaled to zero; as the task had it when
             somebody last asked.
@@ -73,6 +106,7 @@ class Hosting(FrozenModel):
             not created again.
         error: why it was given up, if it was.
         since: when it came into its state.
+        asked_since: of an adapter, when it began to be wanted as it was made.
         called_at: the last minute in which it answered, as far as anybody noted it.
         wanted_at: the last minute in which somebody was not answered.
         silent_since: the first minute in which it did not answer, of those since it last did; None
@@ -93,6 +127,8 @@ class Hosting(FrozenModel):
     artifact: str
     base: str | None = None
     instance_type: str | None = None
+    instance_types: tuple[str, ...] = ()
+    lacking: Lacking | None = None
     rank: int | None = None
     idle_minutes: int
     copies: int = 1
@@ -100,6 +136,7 @@ class Hosting(FrozenModel):
     state: State = "creating"
     error: HostingError | None = None
     since: datetime
+    asked_since: datetime | None = None
     called_at: datetime | None = None
     wanted_at: datetime | None = None
     silent_since: datetime | None = None
@@ -124,6 +161,11 @@ class Hosting(FrozenModel):
         )
 
     @property
+    def types(self) -> tuple[str, ...]:
+        """The types of instances that a base may have; one that was stored with one has that."""
+        return self.instance_types or (self.instance_type or "",)
+
+    @property
     def may_answer(self) -> bool:
         """Whether it answers, or will once somebody asks."""
         return self.state in {"ready", "asleep", "resizing"} and self.unwanted_at is None
@@ -131,6 +173,15 @@ class Hosting(FrozenModel):
     def failed_for(self, adapter: "Hosting") -> bool:
         """Whether it is a base that was given up after an adapter of it was wanted."""
         return self.error is not None and self.since >= adapter.since
+
+    def with_part(self, part_: str) -> "Hosting":
+        """Return it with one more part that was created."""
+        return self.model_copy(update={"created": (*{*self.created, part_},)})
+
+    def is_of_earlier(self, wanted: Wanted) -> bool:
+        """Whether it was made when somebody wanted it before."""
+        made, now = self.asked_since, wanted.since
+        return made is not None and now is not None and made < now
 
     @property
     def is_silent(self) -> bool:
@@ -149,8 +200,12 @@ def name_of(prefix: str, model: str) -> str:
 
 
 def base_name_of(prefix: str, task_id: str, wanted: WantedBase) -> str:
-    """Return the name of a task's base: another base, instance or rank has another name."""
-    digest = hashlib.sha256(json.dumps(wanted).encode()).hexdigest()[:8]
+    """Return the name of a task's base: another base, first instance or rank has another name.
+
+    Those that are tried after the first may change: a base that has one needs no other for it.
+    """
+    known_by = (wanted.artifact, wanted.instance_types[0], wanted.rank)
+    digest = hashlib.sha256(json.dumps(known_by).encode()).hexdigest()[:8]
     return sagemaker_name(prefix, f"{task_id}-base-{digest}")
 
 

@@ -8,7 +8,7 @@ from autotune_platform.apprentice.configuration.repository import TaskRepository
 from autotune_platform.apprentice.folding.items import VERSION
 from autotune_platform.apprentice.folding.repository import EvidenceRepository
 from autotune_platform.apprentice.folding.versions import versions_in
-from autotune_platform.apprentice.hosting.models import KEPT_FOR, Hosting
+from autotune_platform.apprentice.hosting.models import ASKED_WITHIN, KEPT_FOR, Hosting
 from autotune_platform.apprentice.standing import kept_versions
 from autotune_platform.apprentice.versions.models import ModelVersion
 from autotune_platform.runtime.parts import part
@@ -44,6 +44,9 @@ class Needs(NamedTuple):
     def need(self, adapter: Hosting, now: datetime) -> bool:
         """Return whether an adapter is still to be there, as ``seen`` leaves it."""
         version = self.versions.get(adapter.name)
+        if version is None and adapter.state == "creating":
+            # Its training looks every ten minutes at the longest, while it is under way.
+            return now < max(adapter.since, adapter.wanted_at or adapter.since) + ASKED_WITHIN
         if version is None:
             unused_since = adapter.since
         elif not version.is_hosted:

@@ -51,6 +51,8 @@ def made_again(hosting: Hosting, now: datetime) -> Hosting:
         "copies": 1,
         "created": (),
         "error": None,
+        "instance_type": hosting.types[0] if hosting.kind == "base" else None,
+        "lacking": None,
         "unasked_since": None,
         "made_again": 1 if is_first else hosting.made_again + 1,
         "made_again_at": now,

@@ -3,6 +3,7 @@
 from autotune_platform.apprentice.hosting.models import (
     Hosting,
     Wanted,
+    WantedBase,
     base_name_of,
     name_of,
 )
@@ -27,20 +28,44 @@ class Hostings:
         """Return how far the hosting of a model is, begun if it was not; a repeat changes nothing.
 
         It answers once it is ``ready``. It never will where it is ``deleting`` or ``gone``: its
-        ``error`` says why.
+        ``error`` says why. Until then whoever wants it asks again within ``ASKED_WITHIN``, or it is
+        taken down.
         """
         name = name_of(self.prefix, wanted.model)
         found = self.repository.find(wanted.task_id, name)
+        if found is not None and found.is_of_earlier(wanted):
+            if found.state == "gone":
+                self.repository.forget(found)
+                found = None
+            elif found.state == "deleting":
+                return self._made(wanted, name)
         if found is None:
             found = self._begun(wanted, name)
         # The base comes after: one that nothing is of would be taken down.
         if found.state == "creating":
+            found = self._moved(wanted, found)
             self._have_base(wanted, found)
+            now, minutes = self.clock.now(), wanted.idle_minutes
+            self.repository.want(wanted.task_id, name, now, idle_minutes=minutes)
         return found
 
+    def base_of(self, adapter: Hosting) -> Hosting | None:
+        """Return the base of an adapter, which says what it waits for."""
+        return self.repository.find(adapter.task_id, adapter.base) if adapter.base else None
+
     def _begun(self, wanted: Wanted, name: str) -> Hosting:
+        made = self._made(wanted, name)
+        base = self.base_of(made)
+        if base is not None and base.state == "deleting":
+            return made  # once that is gone: it would take this one along
+        if self.repository.add(made):
+            return made
+        return self.repository.find(wanted.task_id, name) or made
+
+    def _made(self, wanted: Wanted, name: str) -> Hosting:
+        """Return a hosting that begins, and that nobody knows yet."""
         now = self.clock.now()
-        made = Hosting(
+        return Hosting(
             name=name,
             kind="adapter",
             task_id=wanted.task_id,
@@ -48,19 +73,28 @@ class Hostings:
             base=base_name_of(self.prefix, wanted.task_id, wanted.base),
             idle_minutes=wanted.idle_minutes,
             since=now,
+            asked_since=wanted.since,
             due_at=now,
         )
-        if self.repository.add(made):
-            return made
-        return self.repository.find(wanted.task_id, name) or made
+
+    def _moved(self, wanted: Wanted, adapter: Hosting) -> Hosting:
+        """Have an adapter that nothing was made of wait for another base, if that is wanted now."""
+        base = base_name_of(self.prefix, wanted.task_id, wanted.base)
+        if adapter.base == base or adapter.created:
+            return adapter
+        moved = adapter.model_copy(update={"base": base})
+        return moved if self.repository.change(adapter, moved) else adapter
 
     def _have_base(self, wanted: Wanted, adapter: Hosting) -> None:
         """Have a base for an adapter that is being made; it may have been taken down before."""
         base = wanted.base
         name, now = base_name_of(self.prefix, wanted.task_id, base), self.clock.now()
+        if name != adapter.base:
+            return
         found = self.repository.find(wanted.task_id, name)
         if found is not None:
             if found.state != "gone" or found.failed_for(adapter):
+                self._offer(found, base)
                 return
             self.repository.forget(found)
         self.repository.add(
@@ -69,10 +103,23 @@ class Hostings:
                 kind="base",
                 task_id=wanted.task_id,
                 artifact=base.artifact,
-                instance_type=base.instance_type,
+                instance_type=base.instance_types[0],
+                instance_types=base.instance_types,
                 rank=base.rank,
                 idle_minutes=wanted.idle_minutes,
                 since=now,
                 due_at=now,
             )
         )
+
+    def _offer(self, found: Hosting, base: WantedBase) -> None:
+        """Have a base try the types that its task has by now, where it is to have an instance."""
+        if found.instance_types == base.instance_types:
+            return
+        offered: dict[str, object] = {"instance_types": base.instance_types}
+        untried = [one for one in base.instance_types if one not in found.types]
+        if found.lacking is not None and untried:
+            now = self.clock.now()
+            changes = {"next": untried[0], "not_before": now}
+            offered |= {"lacking": found.lacking.model_copy(update=changes), "due_at": now}
+        self.repository.change(found, found.model_copy(update=offered))

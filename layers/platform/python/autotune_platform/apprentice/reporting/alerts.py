@@ -74,14 +74,22 @@ def _of_silence(today: DayCounts, lately: Asked) -> Iterator[wire.ApprenticeAler
 
 def _of_hosts(task: KnownTask, hostings: Iterable[Hosting]) -> Iterator[wire.ApprenticeAlert]:
     """Yield which versions are asked though what hosted them is gone, and since when."""
-    left = {one.name: one for one in hostings if one.error and one.state in {"deleting", "gone"}}
+    known = {one.name: one for one in hostings}
     asked = kept(task.derived, (one.known.version for one in task.versions.values()))
     for number, one in task.versions.items():
-        host = left.get(one.known.known.model)
+        host = known.get(one.known.known.model)
         if host is None or number not in asked:
             continue
-        said = f"is gone since {host.since:%Y-%m-%d %H:%M} UTC ({host.error})"
-        then = "it answers nobody until it is made again, which a later call begins"
+        base = known.get(host.base or "")
+        if host.error and host.state in {"deleting", "gone"}:
+            said = f"is gone since {host.since:%Y-%m-%d %H:%M} UTC ({host.error})"
+            then = "it answers nobody until it is made again, which a later call begins"
+        elif host.state == "creating" and base is not None and base.lacking is not None:
+            lacks = ", ".join(f"{name}: {lack}" for name, lack in base.lacking.lacks.items())
+            said = f"has no instance since {base.lacking.since:%Y-%m-%d %H:%M} UTC ({lacks})"
+            then = "it answers nobody until one is to be had, which is tried again and again"
+        else:
+            continue
         yield _alert("unhosted", number, f"version {number}'s host {said}: {then}")
 
 

@@ -12,6 +12,7 @@ from autotune_platform.apprentice.folding.models import DayCounts
 from autotune_platform.apprentice.folding.repository import EvidenceRepository
 from autotune_platform.apprentice.folding.settings import is_gated
 from autotune_platform.apprentice.hosting.repository import HostingRepository
+from autotune_platform.apprentice.phases import kept
 from autotune_platform.apprentice.reporting.alerts import alerts
 from autotune_platform.apprentice.reporting.history import (
     counts_on_wire,
@@ -77,7 +78,7 @@ class TaskReports:
                 own, task.versions, task.document["evaluator"].get("matchFields") or []
             ),
             savings=savings_on_wire(own, task.paid),
-            gate=gate_on_wire(own) if is_gated(task.document) else None,
+            gate=gate_on_wire(own) if _has_gate(task) else None,
         )
 
     def estimate(self, caller: Caller, name: str) -> ApprenticeEstimate:
@@ -177,3 +178,10 @@ class TaskReports:
 
     def _since(self) -> str:
         return (self._today() - timedelta(days=SAVINGS_DAYS - 1)).isoformat()
+
+
+def _has_gate(task: KnownTask) -> bool:
+    """Return whether the task has a gate, or a version that is asked keeps its own."""
+    asked = kept(task.derived, (one.known.version for one in task.versions.values()))
+    versions = (task.versions[number].known.known for number in asked)
+    return is_gated(task.document) or any(one.needs_gate for one in versions)

@@ -5,7 +5,7 @@ from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from typing import Any
 
-from autotune_platform.apprentice.folding.settings import is_gated
+from autotune_platform.apprentice.folding.settings import gate_of
 from autotune_platform.apprentice.local.contract import (
     LocalAnswer,
     LocalClients,
@@ -80,6 +80,7 @@ def _outcome(
     if read_output(answer.text, document["outputSchema"]) is None:
         text = answer.text.encode(errors="replace").decode()
         return LocalOutcome(Local.UNPARSEABLE, text=text)
-    is_held_back = is_gated(document) and not version.is_sure(answer.confidence)
+    has_gate = gate_of(document, version) is not None
+    is_held_back = has_gate and not version.is_sure(answer.confidence)
     outcome = Local.UNSURE if is_held_back else Local.ANSWERED
     return LocalOutcome(outcome, text=answer.text, confidence=answer.confidence)

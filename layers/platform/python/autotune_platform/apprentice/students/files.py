@@ -4,12 +4,11 @@ import hashlib
 from contextlib import closing
 from typing import TYPE_CHECKING, Final
 
-from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.parts import part
+from autotune_platform.storage.objects import delete_objects, object_keys
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
-    from mypy_boto3_s3.type_defs import ObjectIdentifierTypeDef
 
 BASE_LIST: Final = "base.json"
 """Of a base model's files, with their digests; without it nothing is trained of it."""
@@ -123,15 +122,4 @@ class ModelFiles:
         self._delete_all(folder_of(task_id))
 
     def _delete_all(self, prefix: str) -> None:
-        pages = self.s3.get_paginator("list_objects_v2").paginate(Bucket=self.bucket, Prefix=prefix)
-        for page in pages:
-            keys: list[ObjectIdentifierTypeDef] = [
-                {"Key": one["Key"]} for one in page.get("Contents", [])
-            ]
-            if not keys:
-                continue
-            answer = self.s3.delete_objects(
-                Bucket=self.bucket, Delete={"Objects": keys, "Quiet": True}
-            )
-            if answer.get("Errors"):
-                raise UnavailableError("the bucket kept some files", retry_after_seconds=1)
+        delete_objects(self.s3, self.bucket, object_keys(self.s3, self.bucket, prefix))

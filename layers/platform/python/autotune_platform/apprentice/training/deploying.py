@@ -1,17 +1,23 @@
 """The step before a model of a job is judged: SageMaker hosts it, as callers will have it."""
 
-from typing import Final, NamedTuple
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any, Final, NamedTuple
 
-from autotune_platform.apprentice.hosting.models import Wanted, WantedBase
+from autotune.protocol.apprentice_trainings import ApprenticeTrainingHosting
+from autotune_platform.apprentice.configuration.trainable import hosting_types
+from autotune_platform.apprentice.hosting.models import Hosting, Wanted, WantedBase
 from autotune_platform.apprentice.hosting.service import Hostings
 from autotune_platform.apprentice.students.files import artifact_key, base_folder
 from autotune_platform.apprentice.training.endings import TrainingEndings
 from autotune_platform.apprentice.training.models import HostedModel
 from autotune_platform.apprentice.training.progress import Begun, TrainingProgress, Under
+from autotune_platform.apprentice.training.unhosted import shown, why_not_hosted
+from autotune_platform.apprentice.training.waits import wait_seconds
 from autotune_platform.runtime.parts import part
 
-WAIT_S: Final = 30
-"""A host is there, or given up, within an hour: that is a hundred looks."""
+MODEL_KEPT_FOR: Final = timedelta(days=30)
+"""So long what was paid for may be hosted after it was not: raising a quota takes days."""
 
 
 class Deployed(NamedTuple):
@@ -48,25 +54,31 @@ class DeployStep:
             UnavailableError: a store is busy.
         """
         begun = self.progress.begin(under, "deploy")
-        waits = begun is not None and self._waits(begun)
+        seconds = None if begun is None else self._look(begun)
         is_over = self.endings.is_over(under)
-        return Deployed(is_over, WAIT_S if waits and not is_over else None)
+        return Deployed(is_over, None if is_over else seconds)
 
-    def _waits(self, begun: Begun) -> bool:
-        training = begun.training
+    def _look(self, begun: Begun) -> int | None:
+        """Do what comes next; return how many seconds later to look again, if it waits."""
+        training, now = begun.training, self.progress.clock.now()
         hosting = self.hostings.want(self._wanted(begun))
+        base = self.hostings.base_of(hosting)
+        found: dict[str, Any] = {"hosting": _shown(training.hosting, base)}
         if hosting.state in {"deleting", "gone"}:
-            self.progress.fail(training, "not_hosted", reason=hosting.error)
+            error, reason = why_not_hosted(hosting, base)
+            found |= dict.fromkeys(("model_kept_until", "due_at"), now + MODEL_KEPT_FOR)
+            self.progress.fail(training, error, reason=reason, **found)
         elif hosting.state == "creating":
-            self.progress.go_on(training, "deploy")
-            return True
+            self.progress.go_on(training, "deploy", **found)
+            # With its own age: a training may be days old by now.
+            return wait_seconds((now - hosting.since).total_seconds())
         else:
             served = hosting.served
-            hosted = HostedModel(
+            found["hosted"] = HostedModel(
                 name=served.model, endpoint=served.endpoint, component=served.component
             )
-            self.progress.go_on(training, "validate", hosted=hosted)
-        return False
+            self.progress.go_on(training, "validate", **found)
+        return None
 
     def _wanted(self, begun: Begun) -> Wanted:
         training, document = begun.training, begun.configuration.document
@@ -79,10 +91,26 @@ class DeployStep:
             idle_minutes=document["local"]["idleMinutes"],
             base=WantedBase(
                 artifact=self._uri(base_folder(settings["baseModel"])),
-                instance_type=settings["instanceTypes"][0],
-                rank=settings["lora"]["r"],
+                instance_types=self._types(begun),
+                rank=training.model.rank or settings["lora"]["r"],
             ),
+            since=training.created_at,
         )
+
+    def _types(self, begun: Begun) -> tuple[str, ...]:
+        """Return types of instances as the task has them now: others are put while one waits."""
+        present, task = begun.configuration, begun.task
+        if task.version != present.version:
+            present = self.progress.tasks.configuration(task.id, task.version) or present
+        found: Mapping[str, Any] = present.document
+        return hosting_types(found) or hosting_types(begun.configuration.document)
 
     def _uri(self, key: str) -> str:
         return f"s3://{self.bucket}/{key}"
+
+
+def _shown(
+    known: ApprenticeTrainingHosting | None, base: Hosting | None
+) -> ApprenticeTrainingHosting | None:
+    """Return what is shown of a base; of one that is gone what was known of it."""
+    return known if base is None else shown(base)

@@ -17,8 +17,9 @@ class TrainingEndings:
     def is_over(self, under: Under) -> bool:
         """Return whether an execution has nothing left to do.
 
-        Of a training that has ended the data set goes, and the model that no version is. Whoever is
-        killed in between leaves that to the next one that looks.
+        Of a training that has ended the data set goes, and the model that no version is, unless it
+        is kept to be hosted later. Whoever is killed in between leaves that to the next one that
+        looks.
 
         Raises:
             UnavailableError: the bucket kept some of it.
@@ -30,6 +31,9 @@ class TrainingEndings:
             self.data.delete(under.task_id, under.training_id)
             if found is None or found.plan is not None:
                 self.models.delete_jobs(under.task_id, under.training_id)
-        if found is not None and found.has_ended and found.version is None and found.model:
-            self.models.delete(under.task_id, found.model.name)
+        is_left = found is not None and found.has_ended and found.version is None
+        if found is not None and is_left and found.model and found.model_taken_by is None:
+            kept_until = found.model_kept_until
+            if kept_until is None or self.progress.clock.now() >= kept_until:
+                self.models.delete(under.task_id, found.model.name)
         return True

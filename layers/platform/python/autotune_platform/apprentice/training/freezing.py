@@ -6,6 +6,7 @@ from autotune.protocol.apprentice_trainings import ApprenticeTrainingShortage
 from autotune_platform.apprentice.examples.data_sets import DataSets
 from autotune_platform.apprentice.examples.manifests import (
     Fewest,
+    Manifest,
     TamperedDataSetError,
     TooFewExamplesError,
 )
@@ -47,8 +48,21 @@ class FreezeStep:
             except TamperedDataSetError:
                 self.progress.fail(training, "data_refused")
             else:
-                self.progress.go_on(training, "train", manifest=manifest)
+                self._go_on(training, manifest)
         return self.endings.is_over(under)
+
+    def _go_on(self, training: Training, manifest: Manifest) -> None:
+        """Have a model trained, or that hosted which another training made.
+
+        That one learned from what was frozen then: it never saw the side that is held out now.
+        """
+        found = self.progress.trainings
+        made_by = found.get(training.task_id, training.model_of) if training.model_of else None
+        if made_by is None or made_by.manifest is None:
+            self.progress.go_on(training, "train", manifest=manifest)
+            return
+        learned = {"train": made_by.manifest.train, "selections": made_by.manifest.selections}
+        self.progress.go_on(training, "deploy", manifest=manifest.model_copy(update=learned))
 
     def _all(self, training: Training) -> Iterable[Training]:
         return self.progress.trainings.all_of(training.task_id)

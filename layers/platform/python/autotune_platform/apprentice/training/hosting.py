@@ -88,6 +88,7 @@ class HostStep:
 
     def _version(self, begun: Begun, number: int) -> ModelVersion:
         training, served = begun.training, _served(begun)
+        gate = _gate(training)
         return ModelVersion(
             task_id=training.task_id,
             organization_id=training.organization_id,
@@ -98,7 +99,8 @@ class HostStep:
             digest=served.digest,
             endpoint=served.endpoint,
             component=served.component,
-            gate=_gate(training),
+            gate=gate,
+            needs_gate=gate is not None and training.test is not None and training.test.is_gated,
             created_at=self.progress.clock.now(),
             created_by=training.created_by,
         )

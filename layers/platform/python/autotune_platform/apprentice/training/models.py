@@ -7,6 +7,7 @@ from autotune.protocol.apprentice_models import TrainingBackend
 from autotune.protocol.apprentice_trainings import (
     ApprenticeTrainingCause,
     ApprenticeTrainingError,
+    ApprenticeTrainingHosting,
     ApprenticeTrainingObjection,
     ApprenticeTrainingShortage,
     ApprenticeTrainingState,
@@ -36,6 +37,7 @@ class TrainedModel(FrozenModel):
         kind: ``linear`` is an ``.npz`` that functions host; ``lora`` a ``.tar.gz`` with an adapter
             in safetensors, which needs its base model (``students.files.artifact_key``).
         base_model: of an adapter, and ``base_sha256`` the digest of that one's ``base.json``.
+        rank: of an adapter; None where it was stored before it was.
     """
 
     name: str
@@ -45,6 +47,7 @@ class TrainedModel(FrozenModel):
     kind: ModelKind = "linear"
     base_model: str | None = None
     base_sha256: str | None = None
+    rank: int | None = None
 
 
 class HostedModel(FrozenModel):
@@ -158,6 +161,10 @@ class Training(FrozenModel):
         job: the one under way, or the last one where none is.
         plan: of its next job; None where it is trained without any.
         hosted: where the model is hosted before it is a version; None of linear ones.
+        hosting: what is to host it, and what that lacks.
+        model_kept_until: until when its model is kept although no version is made of it.
+        model_of: number of the training that made its model, where it makes none itself.
+        model_taken_by: number of the training that has its model instead.
         artifact: where the job left its model, as an address in S3.
         spent_nano_usd: what jobs cost that have ended.
         billable_seconds: for how long those are paid.
@@ -178,6 +185,10 @@ class Training(FrozenModel):
     job: TrainingJob | None = None
     plan: JobPlan | None = None
     hosted: HostedModel | None = None
+    hosting: ApprenticeTrainingHosting | None = None
+    model_kept_until: datetime | None = None
+    model_of: int | None = None
+    model_taken_by: int | None = None
     artifact: str | None = None
     spent_nano_usd: int = 0
     billable_seconds: int = 0

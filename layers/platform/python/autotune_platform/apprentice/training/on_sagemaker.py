@@ -21,6 +21,7 @@ from autotune_platform.apprentice.training.job_files import JobFiles
 from autotune_platform.apprentice.training.jobs import Asked, Found, TrainingJobs, job_name
 from autotune_platform.apprentice.training.models import JobPlan, Training, TrainingJob
 from autotune_platform.apprentice.training.progress import Begun, TrainingProgress, Under
+from autotune_platform.apprentice.training.waits import SHORTEST_WAIT_S, wait_seconds
 from autotune_platform.apprentice.training.watched import WatchedJobs
 from autotune_platform.budgets.money import MoneyBudgets, NoRoom, Reserved
 from autotune_platform.budgets.scopes import MoneyLimits
@@ -30,13 +31,6 @@ from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.training_jobs import JobRefusedError
 from autotune_platform.storage.counting import Addition
 
-SHORTEST_WAIT_S: Final = 30
-LONGEST_WAIT_S: Final = 600
-"""How long to wait before a job is looked at again: a sixtieth of a training's age, within these.
-
-An execution may have 25,000 events, and a look has nine
-(``tests/unit/apprentice/test_training_waits.py``).
-"""
 TRY_AGAIN_AFTER: Final = timedelta(minutes=10)
 GIVE_UP_AFTER: Final = timedelta(hours=24)
 """So long there may be no capacity."""
@@ -348,11 +342,6 @@ _ERRORS: Final[dict[str, ApprenticeTrainingError]] = {
     "out_of_time": "out_of_time",
     "stopped": "job_stopped",
 }
-
-
-def wait_seconds(age_seconds: float) -> int:
-    """Return how long to wait before a job of a training of some age is looked at again."""
-    return min(LONGEST_WAIT_S, max(SHORTEST_WAIT_S, int(age_seconds / 60)))
 
 
 def _scope(training: Training) -> str:

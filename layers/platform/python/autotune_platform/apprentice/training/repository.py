@@ -37,7 +37,7 @@ from autotune_platform.webhooks.outbox import outbox_addition
 
 OPEN_TRAININGS = "trainings"
 """The partition of the index that has trainings under way: there are few, each for minutes."""
-_PASSING = ("job",)
+_PASSING = ("job", "model_kept_until")
 """What a training has for a while."""
 
 
@@ -94,13 +94,21 @@ class TrainingRepository:
         """Return what is known of the last training of a task."""
         return model_from(self._table.get(trainings_of(task_id), LAST) or {}, LastTraining)
 
-    def add(self, task: ApprenticeTask, training: Training, *, emergency: int) -> bool:
+    def add(
+        self,
+        task: ApprenticeTask,
+        training: Training,
+        *,
+        emergency: int,
+        made_by: Training | None = None,
+    ) -> bool:
         """Store a training that begins, and have that published.
 
-        It returns False where the task changed, or another began.
+        It returns False where the task changed, another began, or a model is kept no longer.
 
         Args:
             emergency: number of the latest version that raised an emergency; 0 where none did.
+            made_by: the training whose model it takes, which is kept for it.
         """
         before = training.number - 1
         last = Addition(
@@ -119,7 +127,10 @@ class TrainingRepository:
             only_if={"number": before or None, "running": None},
         )
         stored = self._addition(training, only_if={"number": None})
-        writes = (unchanged(self._table.name, task), last, stored, self._told(training))
+        writes: list[Check | Addition] = [unchanged(self._table.name, task), last, stored]
+        writes.append(self._told(training))
+        if made_by is not None:
+            writes.append(self._taken(made_by, training))
         return self._table.write_together(writes, token=uuid4().hex) is None
 
     def hold_back(self, task: ApprenticeTask, last: LastTraining, held: HeldBack) -> None:
@@ -204,6 +215,13 @@ class TrainingRepository:
             },
         )
 
+    def let_go(self, training: Training) -> bool:
+        """Note that the model of a training that has ended is kept no longer."""
+        key = (trainings_of(training.task_id), training_key(training.number))
+        kept = {"id": training.id, "state": training.state, "turn": training.turn}
+        gone = (OPEN_SHARD, "model_kept_until")
+        return self._table.update(*key, {}, remove=gone, only_if=kept) is not None
+
     def certificate(self, task_id: str, version: int) -> Certificate | None:
         """Return the certificate of a version; None where no training here made it."""
         item = self._table.get(trainings_of(task_id), certificate_key(version))
@@ -245,6 +263,18 @@ class TrainingRepository:
         items = self._table.items(trainings_of(task_id), attributes=("pk", "sk"))
         self._table.delete_many((item["pk"], item["sk"]) for item in items)
 
+    def _taken(self, made_by: Training, training: Training) -> Addition:
+        """Return what has a training's model taken by another, once."""
+        known = made_by.model_dump(mode="json", include={"id", "turn", "model_kept_until"})
+        return Addition(
+            table=self._table.name,
+            pk=trainings_of(made_by.task_id),
+            sk=training_key(made_by.number),
+            changes={"model_taken_by": training.number},
+            remove=("model_kept_until", OPEN_SHARD),
+            only_if={**known, "model_taken_by": None},
+        )
+
     def _told(self, training: Training) -> Addition:
         """Return what has it published that a training began, or that it ended."""
         event = training_changed(training)
@@ -256,7 +286,8 @@ class TrainingRepository:
         attributes: dict[str, Any] = training.model_dump(mode="json", exclude_none=True)
         attributes["due_at"] = moment(training.due_at)
         gone = [name for name in _PASSING if attributes.get(name) is None]
-        is_open = not training.has_ended
+        # Of one that has ended somebody is to delete the model, once it is kept no longer.
+        is_open = not training.has_ended or training.model_kept_until is not None
         if is_open:
             attributes[OPEN_SHARD] = OPEN_TRAININGS
         return Addition(

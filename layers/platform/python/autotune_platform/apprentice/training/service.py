@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from autotune.protocol.ids import new_id
@@ -31,12 +31,17 @@ from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.retry import BUSY
 
 _ATTEMPTS = 8
+_LET_GO = timedelta(minutes=5)
+"""So long before its end a kept model is taken no more: whoever deletes it has another clock."""
 TRAINED_HERE = IN_JOBS | {"linear"}
 """Backends that something trains so far."""
 
 
-def start_execution(executions: Executions, training: Training) -> None:
-    """Start a training's present execution unless it was started; the sweeper tries again."""
+def start_execution(executions: Executions, training: Training) -> bool:
+    """Start a training's present execution unless it was started; the sweeper tries again.
+
+    It returns False where it could not be.
+    """
     document = json.dumps(
         {
             "task_id": training.task_id,
@@ -46,7 +51,7 @@ def start_execution(executions: Executions, training: Training) -> None:
             "in_jobs": training.backend in IN_JOBS,
         }
     )
-    executions.try_start(f"{training.id}-{training.redrive}", document)
+    return executions.try_start(f"{training.id}-{training.redrive}", document)
 
 
 @part
@@ -81,19 +86,46 @@ class Trainings:
             objection = objection_to(document, name)
             if objection is not None:
                 raise ConflictError(objection)
-            last = self.repository.last(task.id)
-            if last.running is not None:
-                raise ConflictError(
-                    f"training {last.running} of {name} is under way; wait for its end"
-                )
-            if last.number >= MAX_APPRENTICE_TRAININGS:
-                raise _too_many("trainings", MAX_APPRENTICE_TRAININGS, name)
+            last = self._last(task)
             self._require_no_obstacle(task, document)
             training = next_of(
                 task, document, last, by=caller.principal_id, now=self.clock.now()
             ).model_copy(update={"examples": self._examples(task)})
             emergency = latest_emergency(self.evidence, task.id, task.definition_hash)
             if self.repository.add(task, training, emergency=emergency):
+                start_execution(self.executions, training)
+                return training
+        raise UnavailableError("others are changing this task", retry_after_seconds=1)
+
+    def host(self, caller: Caller, name: str, number: int) -> Training:
+        """Begin a training that has a kept model hosted, which an earlier one made, and judges it.
+
+        It is trained no more: it is judged by the examples that are held out now.
+
+        Raises:
+            NotFoundError: there is no such task, or no such training.
+            ConflictError: its model is not kept, the task has another definition or base model by
+                now, or a training is under way.
+            TooManyEntitiesError: the task had as many trainings as it may, or has as many versions.
+            UnavailableError: others keep changing the task.
+        """
+        for _ in BUSY.attempts(_ATTEMPTS):
+            configured = self.tasks.get(caller, name)
+            task, document = configured.task, configured.configuration.document
+            made_by = self.get(caller, name, number)
+            objection = objection_to_hosting(made_by, task, document, self.clock.now())
+            if objection is not None:
+                raise ConflictError(objection)
+            last = self._last(task)
+            if len(self.obstacles.versions.all_of(task.id)) >= MAX_APPRENTICE_VERSIONS:
+                raise _too_many("versions", MAX_APPRENTICE_VERSIONS, name)
+            training = next_of(
+                task, document, last, by=caller.principal_id, now=self.clock.now()
+            ).model_copy(
+                update={"examples": made_by.examples, "model": made_by.model, "model_of": number}
+            )
+            emergency = latest_emergency(self.evidence, task.id, task.definition_hash)
+            if self.repository.add(task, training, emergency=emergency, made_by=made_by):
                 start_execution(self.executions, training)
                 return training
         raise UnavailableError("others are changing this task", retry_after_seconds=1)
@@ -149,6 +181,17 @@ class Trainings:
         task: ApprenticeTask = self.tasks.require(caller, name)
         return self.repository.list(task.id, limit=limit, next_token=next_token)
 
+    def _last(self, task: ApprenticeTask) -> LastTraining:
+        """Return the last training of a task that may have another."""
+        last = self.repository.last(task.id)
+        if last.running is not None:
+            raise ConflictError(
+                f"training {last.running} of {task.name} is under way; wait for its end"
+            )
+        if last.number >= MAX_APPRENTICE_TRAININGS:
+            raise _too_many("trainings", MAX_APPRENTICE_TRAININGS, task.name)
+        return last
+
     def _require_no_obstacle(self, task: ApprenticeTask, document: Mapping[str, Any]) -> None:
         found = self.obstacles.of(task, document)
         if found is not None and found.reason == "versions":
@@ -194,6 +237,25 @@ def objection_to(document: Mapping[str, Any], name: str) -> str | None:
         return f"training.backend is {training['backend']}; trained here: {known}"
     found = objection_to_training(document)
     return None if found is None else str(found)
+
+
+def objection_to_hosting(
+    made_by: Training, task: ApprenticeTask, document: Mapping[str, Any], now: datetime
+) -> str | None:
+    """Return why what a training made cannot be hosted now; None where it can."""
+    number, kept_until, model = made_by.number, made_by.model_kept_until, made_by.model
+    if made_by.model_taken_by is not None:
+        return f"training {made_by.model_taken_by} has the model of training {number}"
+    if model is None or kept_until is None or now >= kept_until - _LET_GO:
+        return f"no model of training {number} is kept: those are that could not be hosted"
+    if made_by.definition_hash != task.definition_hash:
+        return f"the task has another definition since training {number}: train again"
+    settings = document["training"]
+    if settings is None or settings["backend"] not in IN_JOBS:
+        return "training.backend is none whose models SageMaker hosts"
+    if settings["baseModel"] != model.base_model:
+        return f"training {number} is of training.baseModel {model.base_model}: put that again"
+    return None
 
 
 def latest_emergency(evidence: EvidenceRepository, task_id: str, definition_hash: str) -> int:

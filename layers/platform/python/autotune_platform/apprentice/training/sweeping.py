@@ -49,6 +49,9 @@ class TrainingSweeping:
         return look_at_each(due, self._look, has_time=has_time, put_off=put_off).require().count
 
     def _look(self, training: Training) -> None:
+        if training.has_ended:
+            self._let_go(training)
+            return
         if training.redrive < MOST_REDRIVES:
             self._redrive(training)
             return
@@ -67,3 +70,9 @@ class TrainingSweeping:
         if self.progress.trainings.change(training, again):
             logger.warning("training redriven", training_id=training.id, redrive=redrive)
             start_execution(self.executions, again)
+
+    def _let_go(self, training: Training) -> None:
+        """Have the model deleted that was kept for a training that has ended, as ``endings`` do."""
+        again = training.model_copy(update={"redrive": training.redrive + 1})
+        if start_execution(self.executions, again) and self.progress.trainings.let_go(training):
+            logger.info("a model is kept no longer", training_id=training.id)

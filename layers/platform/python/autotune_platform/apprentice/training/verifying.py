@@ -57,6 +57,7 @@ class VerifyStep:
             kind="lora",
             base_model=trained_on.base_model,
             base_sha256=trained_on.base_sha256,
+            rank=document["training"]["lora"]["r"],
         )
 
     def _take_back(self, under: Under, model: TrainedModel) -> None:

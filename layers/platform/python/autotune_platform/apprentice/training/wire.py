@@ -18,6 +18,7 @@ _NOT_SHOWN = {
     "hosted",
     "trained_seconds",
     "is_canceled",
+    "model_taken_by",
 }
 
 

@@ -33,6 +33,8 @@ class ModelVersion(FrozenModel):
         endpoint: of SageMaker; None elsewhere.
         component: inference component of that endpoint; None where it has none.
         gate: None where its backend does not say how sure it is, or no confidence suffices.
+        needs_gate: whether its hold-out was judged behind its gate: then it keeps that also where
+            the task has none, since nothing showed that callers may have its other answers.
         state: one that is ``retired`` is asked nothing, for good.
         canary_at: the pair after which it passed its canary.
         promoted_at: when that was.
@@ -49,6 +51,7 @@ class ModelVersion(FrozenModel):
     endpoint: str | None = None
     component: str | None = None
     gate: VersionGate | None = None
+    needs_gate: bool = False
     state: Literal["hosted", "retired"] = "hosted"
     canary_at: int | None = None
     promoted_at: datetime | None = None

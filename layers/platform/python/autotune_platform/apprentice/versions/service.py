@@ -245,7 +245,11 @@ class ModelVersions:
         if stored is None:
             raise ConflictError(f"version {version.number} has no pairs yet, so no evidence")
         places = attempts(self.repository.all_of(task.id))
-        rules = rules_of(configured.configuration.document, attempt=places[version.number])
+        rules = rules_of(
+            configured.configuration.document,
+            attempt=places[version.number],
+            needs_gate=version.needs_gate,
+        )
         return graduation_of(stored, rules)
 
     def _serving(

@@ -6,19 +6,18 @@ goes by itself.
 
 import json
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from autotune.protocol.limits import LLM_IMPORT_LINK_SECONDS
 from autotune_platform.ledger.imports.models import Import, LineError
-from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.parts import part
+from autotune_platform.storage.objects import delete_objects, object_keys
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
-    from mypy_boto3_s3.type_defs import ObjectIdentifierTypeDef
 
 _MEDIA_TYPE = "application/jsonl"
 _GONE = frozenset({"404", "NoSuchKey", "NotFound"})
@@ -122,7 +121,7 @@ class ImportFiles:
     def put_report(self, one: Import) -> int:
         """Put what all chunks rejected into one file, in order; return its length."""
         with tempfile.SpooledTemporaryFile(max_size=_HELD_IN_MEMORY_BYTES) as report:
-            for key in self._keys(f"{_folder(one)}errors/{one.phase}-"):
+            for key in object_keys(self.s3, self.bucket, f"{_folder(one)}errors/{one.phase}-"):
                 body = self.s3.get_object(Bucket=self.bucket, Key=key)["Body"]
                 with closing(body):
                     report.write(body.read())
@@ -155,20 +154,7 @@ class ImportFiles:
         Raises:
             UnavailableError: some could not be deleted; calling it again is safe.
         """
-        keys: list[ObjectIdentifierTypeDef] = [{"Key": key} for key in self._keys(_folder(one))]
-        for start in range(0, len(keys), 1_000):
-            some = keys[start : start + 1_000]
-            answer = self.s3.delete_objects(
-                Bucket=self.bucket, Delete={"Objects": some, "Quiet": True}
-            )
-            if answer.get("Errors"):
-                raise UnavailableError("the bucket is busy", retry_after_seconds=1)
-
-    def _keys(self, prefix: str) -> Iterator[str]:
-        pages = self.s3.get_paginator("list_objects_v2").paginate(Bucket=self.bucket, Prefix=prefix)
-        for page in pages:
-            for found in page.get("Contents", []):
-                yield found["Key"]
+        delete_objects(self.s3, self.bucket, object_keys(self.s3, self.bucket, _folder(one)))
 
 
 def _folder(one: Import) -> str:

@@ -7,6 +7,8 @@ https://openrouter.ai/docs/api/reference/errors-and-debugging, as of August 2026
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
+from aws_lambda_powertools import Logger
+
 from autotune.protocol.llm_messages import LlmRole
 from autotune.protocol.llm_requests import FinishReason
 from autotune_platform.ledger.calls import Answer, HttpQuestion, Outcome, Question, Turn
@@ -25,6 +27,11 @@ from autotune_platform.ledger.providers.json_format import JsonFormat, json_ques
 from autotune_platform.ledger.providers.refusals import Trouble, Vocabulary
 from autotune_platform.ledger.providers.turns import typed_content
 from autotune_platform.ledger.usage import Usage
+
+logger = Logger()
+
+_STANDARD_TIER, _DEARER_TIERS = "default", frozenset({"priority"})
+"""The tier that listed prices are of, and those that cost more."""
 
 _FINISH_REASONS: Mapping[str, FinishReason] = {
     "stop": "stop",
@@ -94,10 +101,19 @@ class OpenAiFormat(JsonFormat):
     )
 
     def __init__(
-        self, limit_field: Literal["max_completion_tokens", "max_tokens"] = "max_tokens"
+        self,
+        limit_field: Literal["max_completion_tokens", "max_tokens"] = "max_tokens",
+        *,
+        names_tier: bool = False,
     ) -> None:
-        """Name the field that bounds the tokens of an answer; OpenAI's newer models want theirs."""
+        """Name the field that bounds the tokens of an answer; OpenAI's newer models want theirs.
+
+        Args:
+            names_tier: whether single calls ask for the standard tier. A project at OpenAI may have
+                a dearer one for calls that name none.
+        """
         self._limit_field = limit_field
+        self._tier = _STANDARD_TIER if names_tier else None
 
     def unbounded(self, members: Mapping[str, Any]) -> str | None:
         """Return the first member of a request that the bound of its cost does not allow for."""
@@ -133,7 +149,7 @@ class OpenAiFormat(JsonFormat):
         return json_question(
             f"{connection.base_url.rstrip('/')}/chat/completions",
             {"Authorization": f"Bearer {key}"} if key else {},
-            {"model": model, **own},
+            {"model": model, **own, "service_tier": self._tier},
             extra,
         )
 
@@ -201,11 +217,23 @@ class OpenAiFormat(JsonFormat):
         return Answer(
             text=said or refused or "",
             finish_reason="refusal" if refused else finished,
-            usage=usage_of(inside(document, "usage")),
+            usage=self._priced_usage(document),
             served_model=name(inside(document, "model")),
             provider_request_id=request_id or name(inside(document, "id")),
             reasoning=reasoning or thought,
         )
+
+    def _priced_usage(self, document: Any) -> Usage | None:
+        """Return what was used at the price that is known; None where it cost more than that.
+
+        What nobody knows the usage of is charged at its bound, so that a dearer tier is no cheaper
+        in the ledger than it is on the bill.
+        """
+        tier = inside(document, "service_tier")
+        if isinstance(tier, str) and tier in _DEARER_TIERS:
+            logger.warning("answered at a dearer tier; charged at the bound", tier=tier)
+            return None
+        return usage_of(inside(document, "usage"))
 
 
 def _parts(content: str | list[Any] | None) -> tuple[str | None, str | None, str | None]:

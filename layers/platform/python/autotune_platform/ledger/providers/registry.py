@@ -12,7 +12,7 @@ from autotune_platform.ledger.providers.gemini import GeminiFormat
 from autotune_platform.ledger.providers.openai import OpenAiFormat
 
 _FORMATS: Mapping[LlmProvider, ProviderFormat] = {
-    "openai": OpenAiFormat("max_completion_tokens"),
+    "openai": OpenAiFormat("max_completion_tokens", names_tier=True),
     "azure": AzureFormat("max_completion_tokens"),
     "anthropic": AnthropicFormat(),
     "gemini": GeminiFormat(),

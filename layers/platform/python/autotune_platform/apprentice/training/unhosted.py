@@ -1,0 +1,56 @@
+"""What is said of a model that is not hosted: which instances, and what an operator can do."""
+
+from autotune.protocol.apprentice_trainings import (
+    ApprenticeTrainingError,
+    ApprenticeTrainingHosting,
+    ApprenticeTrainingHostLack,
+)
+from autotune_platform.apprentice.hosting.models import Hosting, Lack
+
+_ERRORS: dict[str | None, ApprenticeTrainingError] = {
+    "no_capacity": "hosting_capacity",
+    "limit": "hosting_quota",
+}
+
+
+def shown(base: Hosting) -> ApprenticeTrainingHosting:
+    """Return what is known of a base's instance."""
+    lacking = base.lacking
+    if lacking is None:
+        return ApprenticeTrainingHosting(instance_type=base.instance_type or "")
+    return ApprenticeTrainingHosting(
+        instance_type=base.instance_type or "",
+        lacks=[
+            ApprenticeTrainingHostLack(instance_type=one, lack=lack)
+            for one, lack in lacking.lacks.items()
+        ],
+        since=lacking.since,
+        tried_again_at=lacking.not_before,
+    )
+
+
+def why_not_hosted(
+    hosting: Hosting, base: Hosting | None
+) -> tuple[ApprenticeTrainingError, str | None]:
+    """Return the error of a model whose hosting was given up, and what can be done about it."""
+    error = _ERRORS.get(hosting.error, "not_hosted")
+    if error == "not_hosted":
+        return error, hosting.error
+    lacks = dict(base.lacking.lacks) if base is not None and base.lacking is not None else {}
+    if not lacks and base is not None and base.instance_type:
+        lacks[base.instance_type] = "quota" if hosting.error == "limit" else "capacity"
+    return error, "; ".join(_said(lacks)) or None
+
+
+def _said(lacks: dict[str, Lack]) -> list[str]:
+    without = [one for one, lack in lacks.items() if lack == "capacity"]
+    beyond = [one for one, lack in lacks.items() if lack == "quota"]
+    said = []
+    if without:
+        said.append(f"SageMaker has no {' or '.join(without)}: put other training.instanceTypes")
+    if beyond:
+        said.append(
+            f"the account's quota has no room for {' or '.join(beyond)} for endpoint usage: have "
+            "it raised"
+        )
+    return said

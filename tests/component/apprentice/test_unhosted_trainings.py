@@ -1,0 +1,213 @@
+"""A model that is trained and paid for, and that SageMaker has no instance for."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from autotune_platform.apprentice.hosting import lacking
+from autotune_platform.apprentice.hosting.repository import HostingRepository
+from autotune_platform.apprentice.training.repository import TrainingRepository
+from local.sagemaker.faults import Kind
+from tests.support.apprentice_folding import Apprentice
+from tests.support.executions import inputs_of
+from tests.support.lambdas import LambdaContext, handler
+from tests.support.students import made_up
+from tests.support.training_jobs import BASE, TASK, TRAINING, TYPES, job_trainings, store_base
+from tests.support.trainings import THRESHOLDS, VERBS, taught
+
+CREATE = "CreateEndpoint"
+
+
+@pytest.fixture
+def trainings(runs, tmp_path, monkeypatch):
+    with job_trainings(runs, tmp_path, monkeypatch) as made:
+        yield made
+
+
+def trained(trainings):
+    """Return the event of a training whose model is to be hosted."""
+    after = trainings.looked_after(trainings.begin())
+    after = trainings.step("verify_artifact", after)
+    assert trainings.read()["step"] == "deploy"
+    return after
+
+
+def archive(trainings):
+    return [key for key in trainings.objects() if "/models/" in key]
+
+
+def test_a_training_goes_on_with_the_type_of_instance_that_is_to_be_had(trainings):
+    trainings.lab.plant(Kind.CAPACITY, operation=CREATE)
+    trainings.deployed(trained(trainings))
+    found = trainings.read()
+    assert found["step"] == "validate"
+    assert (found["hosting"]["instanceType"], found["hosting"]["lacks"]) == (TYPES[1], [])
+
+
+NO_CAPACITY = "SageMaker has no ml.g5.2xlarge: put other training.instanceTypes"
+BEYOND = "the account's quota has no room for {} for endpoint usage: have it raised"
+
+
+@pytest.mark.parametrize(
+    ("kinds", "error", "said"),
+    [
+        (
+            [Kind.RESOURCE_LIMIT, Kind.CAPACITY],
+            "hosting_capacity",
+            f"{NO_CAPACITY}; {BEYOND.format(TYPES[0])}",
+        ),
+        ([Kind.RESOURCE_LIMIT] * 2, "hosting_quota", BEYOND.format(" or ".join(TYPES))),
+    ],
+)
+def test_a_model_without_a_host_is_kept_and_its_error_says_what_to_do(
+    trainings, monkeypatch, kinds, error, said
+):
+    for kind in kinds:
+        trainings.lab.plant(kind, operation=CREATE)
+    monkeypatch.setattr(lacking, "GIVE_UP_AFTER", timedelta())
+    event = trained(trainings)
+    (kept,) = archive(trainings)
+    assert trainings.deployed(event)["done"]
+    found = trainings.read()
+    assert (found["state"], found["error"], found["reason"]) == ("failed", error, said)
+    days = datetime.fromisoformat(found["modelKeptUntil"]) - datetime.now(UTC)
+    assert timedelta(days=29) < days <= timedelta(days=30)
+    trainings.step("deploy_student", event)  # one that is late deletes nothing either
+    assert trainings.objects() == [kept]
+    sweep(trainings)
+    assert trainings.read() == found
+
+    # What is kept goes in the end, by an execution of its own.
+    repository = TrainingRepository(trainings.table)
+    training = repository.get(trainings.task_id, 1)
+    past = datetime.now(UTC) - timedelta(seconds=1)
+    over = training.model_copy(update={"model_kept_until": past, "due_at": past})
+    assert trainings.table.write_together([repository.changed(training, over)], token="t") is None
+    sweep(trainings)
+    assert trainings.read()["modelKeptUntil"] is None
+    last = max(inputs_of("train_student").values(), key=lambda one: one["redrive"])
+    assert trainings.step("freeze_examples", last)["done"]
+    assert trainings.objects() == []
+    sweep(trainings)
+
+
+def sweep(trainings):
+    handler("functions.apprentice.sweep_trainings")({}, LambdaContext(60))
+
+
+def test_a_model_that_waits_says_what_for_and_is_looked_at_less_and_less(trainings):
+    trainings.lab.plant(Kind.RESOURCE_LIMIT, operation=CREATE, times=2)
+    event = trained(trainings)
+    assert trainings.step("deploy_student", event)["seconds"] == 30
+    for _ in range(4):
+        for one in trainings.table.items(f"{trainings.task_id}#hosting"):
+            trainings.table.update(one["pk"], one["sk"], {"due_at": "2026-01-01T00:00:00.000Z"})
+        trainings.step("sweep_hostings", {})
+    hostings = HostingRepository(trainings.table)
+    (adapter,) = (one for one in hostings.of_task(trainings.task_id) if one.kind == "adapter")
+    earlier = adapter.model_copy(update={"since": adapter.since - timedelta(hours=5)})
+    assert hostings.change(adapter, earlier)
+    found = trainings.step("deploy_student", event)
+    assert found["waits"]
+    assert found["seconds"] == 300
+    shown = trainings.read()
+    assert (shown["state"], shown["step"], shown["error"]) == ("running", "deploy", None)
+    lacks = [{"instanceType": one, "lack": "quota"} for one in TYPES]
+    assert shown["hosting"]["lacks"] == lacks
+    assert shown["hosting"]["triedAgainAt"] > shown["hosting"]["since"]
+
+
+def test_a_model_that_cannot_be_hosted_ends_at_once_and_is_kept(trainings):
+    event = trained(trainings)
+    (kept,) = archive(trainings)
+    trainings.step("deploy_student", event)
+    hostings = HostingRepository(trainings.table).of_task(trainings.task_id)
+    (base,) = (one.name for one in hostings if one.kind == "base")
+    somebodys = {"VariantName": "all", "InstanceType": TYPES[0], "InitialInstanceCount": 1}
+    trainings.lab.sagemaker.create_endpoint_config(
+        EndpointConfigName="others",
+        ProductionVariants=[somebodys],
+        ExecutionRoleArn="arn:aws:iam::123456789012:role/others",
+    )
+    trainings.lab.sagemaker.create_endpoint(EndpointName=base, EndpointConfigName="others")
+    assert trainings.deployed(event)["done"]
+    found = trainings.read()
+    assert (found["error"], found["reason"]) == ("not_hosted", "name_taken")
+    assert trainings.objects() == [kept]
+
+
+def test_a_kept_model_is_hosted_and_judged_without_being_trained_again(trainings, monkeypatch):
+    """From examples to a version in shadow, by two trainings and one job."""
+    trainings.put(training={**TRAINING, "holdout": 0.5}, thresholds=THRESHOLDS)
+    trainings.runs.ledger.fake.world.answers.answerer = taught
+    trainings.hosts_that_know(VERBS)
+    answered(trainings, seed=1)
+    assert trainings.platform.call("POST", f"{TASK}/trainings").status == 202
+    (first,) = inputs_of("train_student").values()
+    trainings.lab.plant(Kind.RESOURCE_LIMIT, operation=CREATE, times=2)
+    with monkeypatch.context() as patched:
+        patched.setattr(lacking, "GIVE_UP_AFTER", timedelta())
+        assert steps_to_its_host(trainings, first)["done"]
+    failed = trainings.read()
+    assert failed["error"] == "hosting_quota"
+    (kept,) = archive(trainings)
+
+    answer = host(trainings)
+    assert answer.status == 202, answer.text
+    begun = answer.json["training"]
+    assert (begun["number"], begun["modelOf"], begun["model"]) == (2, 1, failed["model"])
+    assert trainings.read()["modelKeptUntil"] is None
+    assert host(trainings).status == 409
+    trainings.step("deploy_student", first)  # it is of another training by now
+    assert archive(trainings) == [kept]
+
+    answered(trainings, seed=2)
+    second = max(inputs_of("train_student").values(), key=lambda one: one["number"])
+    assert not steps_to_its_host(trainings, second)["done"]
+    trainings.step("validate_student", second)
+    assert trainings.step("host_student", second)["done"]
+    found = trainings.read(2)
+    assert (found["state"], found["version"]) == ("hosted", 1)
+    assert found["data"]["trainSha256"] == failed["data"]["trainSha256"]
+    assert found["data"]["holdout"] > failed["data"]["holdout"]
+    assert (found["spentNanoUsd"], len(trainings.jobs())) == (0, 1)
+    assert archive(trainings) == [kept]
+    refused = host(trainings)
+    assert (refused.status, "has the model" in refused.json["detail"]) == (409, True)
+
+
+def host(trainings):
+    return trainings.platform.call("POST", f"{TASK}/trainings/1/host")
+
+
+def answered(trainings, *, seed):
+    for value, _ in made_up(120, seed=seed):
+        assert trainings.runs.start(value, wait=20).status == 200
+    Apprentice.follow(None, Apprentice.records())
+
+
+def steps_to_its_host(trainings, event):
+    """Do the steps of an execution until its model is hosted, or is not."""
+    event = trainings.step("freeze_examples", event)
+    while (event := trainings.look(event))["waits"]:
+        trainings.ended(event["job"])
+    return trainings.deployed(trainings.step("verify_artifact", event))
+
+
+def test_what_is_not_kept_or_of_another_task_by_now_is_not_hosted(trainings, monkeypatch):
+    def said():
+        answer = host(trainings)
+        assert answer.status == 409, answer.text
+        return answer.json["detail"]
+
+    trainings.lab.plant(Kind.RESOURCE_LIMIT, operation=CREATE, times=2)
+    monkeypatch.setattr(lacking, "GIVE_UP_AFTER", timedelta())
+    assert trainings.platform.call("POST", f"{TASK}/trainings/1/host").status == 404
+    event = trained(trainings)
+    assert "no model of training 1 is kept" in said()
+    assert trainings.deployed(event)["done"]
+    store_base("another/base")
+    trainings.put(training={**TRAINING, "baseModel": "another/base"})
+    assert f"is of training.baseModel {BASE}" in said()
+    trainings.put(description="Another task.", systemPrompt="Say it otherwise.")
+    assert "another definition" in said()
