@@ -15,7 +15,7 @@ SPENDING_MUTATIONS = (
     Mutation(
         "the room that a reservation needs",
         f"{_PLATFORM}/budgets/money.py",
-        "at_most=standing.most_before(day, amount),",
+        "at_most=bounds.at_most,",
         "at_most={},",
         "bill ≤ committed ≤ limit",
     ),
