@@ -259,15 +259,14 @@ def test_without_room_on_any_type_all_are_tried_again_later(hosted):
     hosted.lab.plant(Kind.CAPACITY, operation="CreateInferenceComponent")
     wanted = hosted.wanted("1-aa", base=BOTH)
     hosting = hosted.hostings.want(wanted)
-    for _ in range(6):
+    for _ in range(9):
         hosted.sweep()
     base = hosted.base_of(hosting)
     assert (base.state, base.lacking.next) == ("waiting", FIRST)
     assert base.lacking.lacks == {FIRST: "quota", SECOND: "capacity"}
     assert hosted.there() == set()
     hosted.sweep(minutes=8)
-    hosted.sweep()
-    for _ in range(3):
+    for _ in range(6):
         hosted.sweep()
     assert hosted.hostings.want(wanted).state == "ready"
     assert hosted.base_of(hosting).instance_type == FIRST

@@ -10,8 +10,8 @@ import pytest
 
 from tests.providers.catalogue import BATCH, CATALOGUE, CONTENT, ROW
 from tests.unit.providers.conftest import ANTHROPIC, AWS, BEARER, GOOGLE, chat_body, jsonl
+from tests.unit.providers.scenes import bedrock_job, openrouter
 from tests.unit.providers.test_other_providers import anthropic_batch, gemini_batch
-from tests.unit.providers.test_traps import bedrock_job, openrouter
 
 TOKEN = re.compile(r"tok-[0-9a-f]{20}")
 TRAPS = [name for name, trap in CATALOGUE.items() if trap.level in (BATCH, ROW, CONTENT)]

@@ -11,7 +11,7 @@ import pytest
 from moto import mock_aws
 
 from tests.unit.providers.conftest import ANTHROPIC, AWS, BEARER, GOOGLE, OpenAi, chat_body, jsonl
-from tests.unit.providers.test_traps import MESSAGE, RECORD, bedrock_job, openrouter
+from tests.unit.providers.scenes import MESSAGE, RECORD, bedrock_job, openrouter
 
 ROOT = Path(__file__).parents[3]
 

@@ -177,7 +177,7 @@ class Training(RequestModel):
             equal inputs do.
         fine_tune_batch_size: so many new examples make a first training.
         base_model: what is fine-tuned; ``linear`` has none.
-        instance_types: tried in this order where one has no capacity.
+        instance_types: tried in this order where one has no capacity, to train and to host.
         spot: whether interruptible capacity is used, with checkpoints.
         max_runtime_s: longest training, whose price is set aside from ``budgets.trainingMonthly``.
         promote_threshold: agreement on the hold-out; ``thresholds.phase2ToPhase3`` without it.

@@ -147,7 +147,7 @@ def _instances(document: Mapping[str, Any]) -> Objection | None:
     if _GPU.fullmatch(first):
         return None
     detail = (
-        f"the first hosts what was trained, and {first} has no GPU that AWS's container for "
-        "adapters runs on; others, behind it, may train"
+        f"the first is to host what was trained, and {first} has no GPU that AWS's container for "
+        "adapters runs on; others like it, behind it, train alone"
     )
     return Objection("training.instanceTypes", "ml.g5.xlarge, or another GPU since it", detail)

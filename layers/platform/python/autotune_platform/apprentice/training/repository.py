@@ -127,7 +127,8 @@ class TrainingRepository:
             only_if={"number": before or None, "running": None},
         )
         stored = self._addition(training, only_if={"number": None})
-        writes = [unchanged(self._table.name, task), last, stored, self._told(training)]
+        writes: list[Check | Addition] = [unchanged(self._table.name, task), last, stored]
+        writes.append(self._told(training))
         if made_by is not None:
             writes.append(self._taken(made_by, training))
         return self._table.write_together(writes, token=uuid4().hex) is None
