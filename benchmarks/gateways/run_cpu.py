@@ -129,7 +129,8 @@ def _python_calls(work: Callable[[dict[str, Any]], None], runs: list[dict[str, A
         for run in runs:
             work(run)
     stats: Any = pstats.Stats(profile)
-    return round(stats.total_calls / len(runs))
+    calls: int = stats.total_calls
+    return round(calls / len(runs))
 
 
 def _runs_of(client: AutotuneClient, organization_id: str) -> Callable[[], dict[str, Any]]:
