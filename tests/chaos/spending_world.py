@@ -13,6 +13,8 @@ from tests.support.apprentice import configuration as usual
 
 OUTPUT_TOKENS = 60
 LOST_SHARE, LOST_RESERVATIONS = 0.03, 0.1
+TRIES = 5
+"""How often a client of DynamoDB tries a transaction by itself."""
 TIMEOUT_SECONDS = 10
 
 
@@ -52,29 +54,33 @@ class LosingProxy(LoopbackProxy):
     def __init__(self, upstream: Callable[[], int | None], *, seed: int) -> None:
         super().__init__(upstream)
         self._draw = random.Random(seed)
-        self._again: set[str] = set()
+        self._left: dict[str, int] = {}
         self.is_on = False
         self.lost = 0
 
     async def answer(self, request: Message, behind: Connection) -> Message:
         """Pass a request on; of some no answer comes back, and the connection ends.
 
-        What is lost is lost once more when it is asked again: what calls DynamoDB tries twice by
-        itself, and a reservation begins anew after that.
+        What a reservation is answered is lost as often as its client tries by itself: so the
+        reservation is what asks again.
         """
         answer = await self.pass_on(request, behind)
         is_done = request.operation == "TransactWriteItems" and " 200 " in answer.start
         if not (self.is_on and is_done):
             return answer
-        token = json.loads(request.body).get("ClientRequestToken", "")
-        if token in self._again:
-            self._again.remove(token)
-        elif self._draw.random() < (LOST_RESERVATIONS if token else LOST_SHARE):
-            self._again |= {token} if token else set()
-        else:
+        if not self._loses(json.loads(request.body).get("ClientRequestToken")):
             return answer
         self.lost += 1
         raise ConnectionResetError
+
+    def _loses(self, token: str | None) -> bool:
+        """Return whether an answer is lost; ``token`` is a reservation's, the same at each try."""
+        if token is None:
+            return self._draw.random() < LOST_SHARE
+        if token not in self._left:
+            self._left[token] = TRIES if self._draw.random() < LOST_RESERVATIONS else 0
+        self._left[token] -= 1
+        return self._left[token] >= 0
 
 
 class Payee:
