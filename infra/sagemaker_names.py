@@ -1,12 +1,12 @@
 """What the names of all begin with that a stack makes at SageMaker: permissions are limited to it.
 
 Stacks of one account share SageMaker, and the name of one may begin with another's, as
-``autotune-staging`` does with ``autotune``: so the kind of an id follows the stack's name.
+``autotune-two`` does with ``autotune``: so the kind of an id follows the stack's name.
 """
 
 from aws_cdk import Aws
 
-MOST_STACK_CHARACTERS = 15
+MOST_STACK_CHARACTERS = 14
 """With more, names of versions and of jobs would have more than the 63 that SageMaker takes."""
 JOBS = "training-job"
 # Ids of trainings and of tasks, as the platform makes names of them.

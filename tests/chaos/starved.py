@@ -36,6 +36,8 @@ WAITING_CLIENTS = 6
 GRADER_SECONDS = 1.0
 INSISTS_SECONDS = 300
 SWEEP_SECONDS = 20
+QUIET_SECONDS = 480
+"""A batch whose function was throttled for good waits until the sweep takes it for lost."""
 
 T = TypeVar("T")
 
@@ -61,6 +63,7 @@ def starve(console: Console) -> list[Finding]:
             decided(
                 Tables(profile.aws_endpoint_url),
                 accepted,
+                quiet_seconds=QUIET_SECONDS,
                 sweep=Operator(profile.aws_endpoint_url).close_batches,
                 sweep_seconds=SWEEP_SECONDS,
             )

@@ -81,5 +81,5 @@ def test_a_stack_whose_names_would_be_too_long_for_sagemaker_is_refused():
     with pytest.raises(ValueError, match="more than 63"):
         made_by(f"{stack}s")
     for names in (job_names, lambda one: hosted_names(one, "model")):
-        with pytest.raises(ValueError, match="more than 15 characters"):
+        with pytest.raises(ValueError, match="more than 14 characters"):
             names(f"{stack}s")

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from autotune_platform.ledger.providers import openai
 from tests.chaos.teacher import MODEL, PRICES
 from tests.support.apprentice import configuration
 from tests.support.apprentice_runs import Runs
@@ -35,7 +36,10 @@ def asked_row(runs: Runs) -> dict[str, Any]:
     return row
 
 
-def test_the_standard_tier_is_asked_for_whatever_the_accounts_is(tiers: Runs) -> None:
+def test_the_standard_tier_is_asked_for_whatever_the_accounts_is(
+    tiers: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(openai, "OPENAI_HOSTS", ("127.0.0.1",))  # the fake is OpenAI here
     arm(tiers)
     row = asked_row(tiers)
 

@@ -76,6 +76,22 @@ def test_a_version_that_other_thresholds_have_asked_again_is_made_again(hosted):
     assert hosted.state(hosting) == "ready"
 
 
+def test_one_call_is_enough_for_a_version_to_be_made_again(hosted):
+    hosting = hosted.ready("1-aa", number=1)
+    hosted.judge(1, *GOOD, *BAD, attempt=1)
+    a_day_passes(hosted)
+    hosted.configure(2, thresholds={**document()["thresholds"], "emergencyThreshold": 0.1})
+
+    # It is noted with its minute, and the sweep comes late in each.
+    hosted.sweep(seconds=75 - hosted.clock.now().second)
+    hosted.clock.turn(seconds=25)
+    assert isinstance(hosted.ask(hosting), Unavailable)
+    hosted.sweep(seconds=35)
+    for _ in range(6):
+        hosted.sweep(seconds=60)
+    assert hosted.state(hosting) == "ready"
+
+
 def test_what_a_rollback_returns_to_stays_and_what_was_before_goes(hosted):
     versions = [hosted.ready(f"{at}-aa", number=at) for at in (1, 2, 3)]
     for number, hosting in enumerate(versions, 1):

@@ -88,8 +88,15 @@ def test_the_standard_tier_is_asked_for_where_a_project_may_have_another(
     assert spoken is not None
     sent = spoken.passed(connection("openai"), KEY, "gpt-5", said, 9)
     assert json.loads(sent.body)["service_tier"] == "default"
+    of_region = connection("openai").model_copy(update={"base_url": "https://eu.api.openai.com/v1"})
+    assert json.loads(spoken.passed(of_region, KEY, "gpt-5", said, 9).body)["service_tier"]
     # Others have no such setting, and some refuse what they do not know.
     assert "service_tier" not in asked(provider, question())[2]
+    for url in ("https://api.groq.com/openai/v1", "https://api.openai.com.example/v1"):
+        elsewhere = connection("openai").model_copy(update={"base_url": url})
+        assert "service_tier" not in json.loads(
+            spoken.passed(elsewhere, KEY, "gpt-5", said, 9).body
+        )
 
 
 @pytest.mark.parametrize("tier", ["default", "flex", "standard", None, ["priority"]])

@@ -5,8 +5,9 @@ from typing import Final
 
 from autotune_platform.apprentice.hosting.models import Hosting
 
-WANTED_NOW: Final = timedelta(minutes=2)
-"""Somebody who was not answered so lately wants it now: whoever asks on notes each minute."""
+WANTED_NOW: Final = timedelta(minutes=5)
+"""Somebody who was not answered so lately wants it now. What returns takes two or three looks, one
+a minute, behind a note that is of the beginning of a minute: a single call is to be enough."""
 _FIRST_PAUSE = timedelta(minutes=15)
 _LONGEST_PAUSE = timedelta(days=1)
 _MOST_DOUBLED = 7

@@ -6,6 +6,7 @@ https://openrouter.ai/docs/api/reference/errors-and-debugging, as of August 2026
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from aws_lambda_powertools import Logger
 
@@ -32,6 +33,8 @@ logger = Logger()
 
 _STANDARD_TIER, _DEARER_TIERS = "default", frozenset({"priority"})
 """The tier that listed prices are of, and those that cost more."""
+OPENAI_HOSTS = ("api.openai.com",)
+"""Whose projects have tiers, those of regions included; others may refuse what they do not know."""
 
 _FINISH_REASONS: Mapping[str, FinishReason] = {
     "stop": "stop",
@@ -109,11 +112,11 @@ class OpenAiFormat(JsonFormat):
         """Name the field that bounds the tokens of an answer; OpenAI's newer models want theirs.
 
         Args:
-            names_tier: whether single calls ask for the standard tier. A project at OpenAI may have
-                a dearer one for calls that name none.
+            names_tier: whether single calls of OpenAI itself ask for the standard tier. A project
+                may have a dearer one for calls that name none.
         """
         self._limit_field = limit_field
-        self._tier = _STANDARD_TIER if names_tier else None
+        self._names_tier = names_tier
 
     def unbounded(self, members: Mapping[str, Any]) -> str | None:
         """Return the first member of a request that the bound of its cost does not allow for."""
@@ -149,9 +152,16 @@ class OpenAiFormat(JsonFormat):
         return json_question(
             f"{connection.base_url.rstrip('/')}/chat/completions",
             {"Authorization": f"Bearer {key}"} if key else {},
-            {"model": model, **own, "service_tier": self._tier},
+            {"model": model, **own, "service_tier": self._tier(connection)},
             extra,
         )
+
+    def _tier(self, connection: Connection) -> str | None:
+        host = urlsplit(connection.base_url).hostname or ""
+        is_asked = self._names_tier and f".{host}".endswith(
+            tuple(f".{one}" for one in OPENAI_HOSTS)
+        )
+        return _STANDARD_TIER if is_asked else None
 
     def members(self, asked: Question) -> dict[str, Any]:
         """Return the members of a question's body that are ours, but the model; some are None."""
