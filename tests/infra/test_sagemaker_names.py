@@ -45,7 +45,7 @@ def made_by(stack):
     """Return what a stack makes at SageMaker, with names as long as they get."""
     task = new_id("apt")
     base = WantedBase("s3://bucket/base/", "ml.g5.xlarge", 16)
-    hosted = (name_of(stack, f"{task}-999-{'0' * 12}"), base_name_of(stack, task, base))
+    hosted = (name_of(stack, f"{task}-1000-{'0' * 12}"), base_name_of(stack, task, base))
     return [
         f"training-job/{job_name(stack, new_id('trn'), 9_999)}",
         *(f"{kind}/{name}" for kind in HOSTED for name in hosted),
