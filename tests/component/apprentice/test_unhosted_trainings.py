@@ -1,12 +1,15 @@
 """A model that is trained and paid for, and that SageMaker has no instance for."""
 
 from datetime import UTC, datetime, timedelta
+from uuid import uuid4
 
 import pytest
 
+from autotune.protocol.apprentice_trainings import ApprenticeTrainingTest
 from autotune_platform.apprentice.hosting import lacking
 from autotune_platform.apprentice.hosting.repository import HostingRepository
 from autotune_platform.apprentice.training.repository import TrainingRepository
+from autotune_platform.apprentice.training.sweeping import MOST_REDRIVES
 from local.sagemaker.faults import Kind
 from tests.support.apprentice_folding import Apprentice
 from tests.support.executions import inputs_of
@@ -176,8 +179,8 @@ def test_a_kept_model_is_hosted_and_judged_without_being_trained_again(trainings
     assert (refused.status, "has the model" in refused.json["detail"]) == (409, True)
 
 
-def host(trainings):
-    return trainings.platform.call("POST", f"{TASK}/trainings/1/host")
+def host(trainings, number=1):
+    return trainings.platform.call("POST", f"{TASK}/trainings/{number}/host")
 
 
 def answered(trainings, *, seed):
@@ -211,3 +214,156 @@ def test_what_is_not_kept_or_of_another_task_by_now_is_not_hosted(trainings, mon
     assert f"is of training.baseModel {BASE}" in said()
     trainings.put(description="Another task.", systemPrompt="Say it otherwise.")
     assert "another definition" in said()
+
+
+def canceled(trainings, event):
+    answer = trainings.platform.call("POST", f"{TASK}/trainings/2/cancel")
+    assert answer.status == 200, answer.text
+    return "canceled"
+
+
+def given_up(trainings, event):
+    trainings.step("fail_training", event)
+    return "platform_error"
+
+
+def of_another_task(trainings, event):
+    trainings.put(systemPrompt="Say it otherwise.")
+    return "task_changed"
+
+
+def with_too_few_examples(trainings, event):
+    return None  # there are none at all
+
+
+@pytest.mark.parametrize(
+    "end",
+    [canceled, given_up, of_another_task, with_too_few_examples],
+    ids=lambda one: one.__name__,
+)
+def test_a_model_that_was_taken_over_and_not_judged_is_kept_and_may_be_hosted_again(
+    trainings, monkeypatch, end
+):
+    """From examples of a job to the step that has its model hosted, by three trainings."""
+    kept = unhosted(trainings, monkeypatch)
+    assert host(trainings).status == 202
+    event = last_event()
+    error = end(trainings, event)
+
+    assert trainings.step("freeze_examples", event)["done"]
+
+    ended = trainings.read(2)
+    assert (ended["state"], ended["error"]) == (("failed", error) if error else ("discarded", None))
+    assert trainings.objects() == [kept]
+    until = datetime.fromisoformat(ended["modelKeptUntil"])
+    assert timedelta(days=29) < until - datetime.now(UTC) <= timedelta(days=30)
+    sweep(trainings)
+    assert (trainings.read(2), trainings.objects()) == (ended, [kept])
+
+    trainings.put(training={**TRAINING, "holdout": 0.5}, thresholds=THRESHOLDS)
+    trainings.runs.ledger.fake.world.answers.answerer = taught
+    answered(trainings, seed=2)
+    answer = host(trainings, 2)
+    assert answer.status == 202, answer.text
+    assert answer.json["training"]["modelOf"] == 1
+    assert trainings.read(2)["modelKeptUntil"] is None
+    assert not trainings.step("freeze_examples", last_event())["done"]
+    third, first = trainings.read(3), trainings.read(1)
+    assert third["step"] == "deploy"
+    assert third["data"]["trainSha256"] == first["data"]["trainSha256"]
+
+
+def test_a_model_that_was_taken_over_and_judged_is_not_kept(trainings, monkeypatch):
+    unhosted(trainings, monkeypatch)
+    assert host(trainings).status == 202
+    test = ApprenticeTrainingTest(
+        attempt=1,
+        examples=40,
+        groups=40,
+        fewest_groups=40,
+        threshold=0.9,
+        mean=0.95,
+        bound=0.9,
+        evidence=20.0,
+        evidence_needed=20.0,
+        valid=1.0,
+        slow_ms=100,
+    )
+    changed(trainings, step="host", test=test)
+    canceled(trainings, None)
+    assert trainings.read(2)["modelKeptUntil"] is None
+    assert trainings.step("freeze_examples", last_event())["done"]
+    assert trainings.objects() == []
+
+
+def test_a_task_that_is_deleted_takes_a_model_along_that_is_kept_again(trainings, monkeypatch):
+    unhosted(trainings, monkeypatch)
+    assert host(trainings).status == 202
+    canceled(trainings, None)
+    assert trainings.read(2)["modelKeptUntil"]
+
+    answer = trainings.platform.call("DELETE", TASK)
+    assert answer.status in {202, 204}, answer.text
+
+    assert trainings.objects() == []
+
+
+def test_a_kept_model_of_a_training_that_was_given_up_goes_in_the_end(trainings, monkeypatch):
+    """Giving up begins an execution that keeps the model: another one is to delete it."""
+    kept = unhosted(trainings, monkeypatch)
+    assert host(trainings).status == 202
+    past = datetime.now(UTC) - timedelta(seconds=1)
+    changed(trainings, redrive=MOST_REDRIVES, due_at=past)
+    sweep(trainings)
+    assert trainings.read(2)["error"] == "platform_error"
+    assert trainings.step("freeze_examples", last_event())["done"]
+    assert trainings.objects() == [kept]
+
+    changed(trainings, model_kept_until=past, due_at=past)
+    sweep(trainings)
+
+    assert trainings.read(2)["modelKeptUntil"] is None
+    assert last_event()["redrive"] > MOST_REDRIVES + 1
+    assert trainings.step("freeze_examples", last_event())["done"]
+    assert trainings.objects() == []
+
+
+def changed(trainings, **fields):
+    """Store training 2 as it is not yet."""
+    repository = TrainingRepository(trainings.table)
+    training = repository.get(trainings.task_id, 2)
+    stored = repository.changed(training, training.model_copy(update=fields))
+    assert trainings.table.write_together([stored], token=uuid4().hex) is None
+
+
+def test_a_model_that_is_kept_is_not_let_go_before_its_time(trainings, monkeypatch):
+    """The index may have a training as overdue that ended a moment ago."""
+    kept = unhosted(trainings, monkeypatch)
+    found = trainings.read()
+    repository = TrainingRepository(trainings.table)
+    training = repository.get(trainings.task_id, 1)
+    monkeypatch.setattr(TrainingRepository, "due", lambda *_, **__: iter([training]))
+    begun = len(inputs_of("train_student"))
+
+    sweep(trainings)
+
+    assert trainings.read() == found
+    assert (len(inputs_of("train_student")), archive(trainings)) == (begun, [kept])
+    earlier = training.model_copy(update={"model_kept_until": datetime.now(UTC)})
+    assert not repository.let_go(earlier)
+    assert repository.let_go(training)
+
+
+def unhosted(trainings, monkeypatch):
+    """Have training 1 end without a host; return where its model is."""
+    trainings.lab.plant(Kind.RESOURCE_LIMIT, operation=CREATE, times=2)
+    with monkeypatch.context() as patched:
+        patched.setattr(lacking, "GIVE_UP_AFTER", timedelta())
+        assert trainings.deployed(trained(trainings))["done"]
+    (kept,) = archive(trainings)
+    return kept
+
+
+def last_event():
+    begun = inputs_of("train_student").values()
+    return max(begun, key=lambda one: (one["number"], one["redrive"]))

@@ -1,8 +1,7 @@
 """The step before a model of a job is judged: SageMaker hosts it, as callers will have it."""
 
 from collections.abc import Mapping
-from datetime import timedelta
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from autotune.protocol.apprentice_trainings import ApprenticeTrainingHosting
 from autotune_platform.apprentice.configuration.trainable import hosting_types
@@ -10,14 +9,11 @@ from autotune_platform.apprentice.hosting.models import Hosting, Wanted, WantedB
 from autotune_platform.apprentice.hosting.service import Hostings
 from autotune_platform.apprentice.students.files import artifact_key, base_folder
 from autotune_platform.apprentice.training.endings import TrainingEndings
-from autotune_platform.apprentice.training.models import HostedModel
+from autotune_platform.apprentice.training.models import MODEL_KEPT_FOR, HostedModel
 from autotune_platform.apprentice.training.progress import Begun, TrainingProgress, Under
 from autotune_platform.apprentice.training.unhosted import shown, why_not_hosted
 from autotune_platform.apprentice.training.waits import wait_seconds
 from autotune_platform.runtime.parts import part
-
-MODEL_KEPT_FOR: Final = timedelta(days=30)
-"""So long what was paid for may be hosted after it was not: raising a quota takes days."""
 
 
 class Deployed(NamedTuple):

@@ -1,7 +1,7 @@
 """A training as it is stored."""
 
 from datetime import datetime, timedelta
-from typing import Literal
+from typing import Any, Final, Literal
 
 from autotune.protocol.apprentice_models import TrainingBackend
 from autotune.protocol.apprentice_trainings import (
@@ -21,6 +21,8 @@ from autotune_platform.runtime.frozen_model import FrozenModel
 
 START_WITHIN = timedelta(minutes=5)
 """So long a step may wait for a function, before its execution counts as lost."""
+MODEL_KEPT_FOR: Final = timedelta(days=30)
+"""So long what was paid for may be hosted after it was not: raising a quota takes days."""
 
 
 ModelKind = Literal["linear", "lora"]
@@ -216,6 +218,19 @@ class Training(FrozenModel):
     def has_ended(self) -> bool:
         """Whether nothing more becomes of it."""
         return self.state != "running"
+
+    def ended(self, at: datetime, **found: Any) -> "Training":
+        """Return it as it ends, with what is known of it from now on.
+
+        A model that it took over was paid for: it is kept again, unless it was judged or is a
+        version.
+        """
+        after = self.model_copy(update={**found, "ended_at": at})
+        is_unjudged = after.test is None and after.version is None
+        if after.model_of is None or not is_unjudged or after.model_kept_until is not None:
+            return after
+        until = at + MODEL_KEPT_FOR
+        return after.model_copy(update={"model_kept_until": until, "due_at": until})
 
     @property
     def reserved_nano_usd(self) -> int:

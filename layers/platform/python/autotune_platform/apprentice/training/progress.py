@@ -177,5 +177,5 @@ class TrainingProgress:
         certificate: Certificate | None = None,
         **found: Any,
     ) -> bool:
-        ended = training.model_copy(update={**found, "ended_at": self.clock.now()})
+        ended = training.ended(self.clock.now(), **found)
         return self.trainings.change(training, ended, *also, certificate=certificate)

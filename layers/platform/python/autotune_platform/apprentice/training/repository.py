@@ -216,9 +216,13 @@ class TrainingRepository:
         )
 
     def let_go(self, training: Training) -> bool:
-        """Note that the model of a training that has ended is kept no longer."""
+        """Note that the model of a training that has ended is kept no longer.
+
+        It returns False where another has it by now, or it is kept until another time.
+        """
         key = (trainings_of(training.task_id), training_key(training.number))
-        kept = {"id": training.id, "state": training.state, "turn": training.turn}
+        names = {"id", "state", "turn", "model_kept_until"}
+        kept = training.model_dump(mode="json", include=names)
         gone = (OPEN_SHARD, "model_kept_until")
         return self._table.update(*key, {}, remove=gone, only_if=kept) is not None
 

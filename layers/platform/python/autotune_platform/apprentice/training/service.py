@@ -122,7 +122,12 @@ class Trainings:
             training = next_of(
                 task, document, last, by=caller.principal_id, now=self.clock.now()
             ).model_copy(
-                update={"examples": made_by.examples, "model": made_by.model, "model_of": number}
+                update={
+                    "examples": made_by.examples,
+                    "model": made_by.model,
+                    # What it learned from is known of that one alone.
+                    "model_of": made_by.model_of or number,
+                }
             )
             emergency = latest_emergency(self.evidence, task.id, task.definition_hash)
             if self.repository.add(task, training, emergency=emergency, made_by=made_by):
@@ -156,13 +161,11 @@ class Trainings:
             if training.has_ended:
                 return training
             is_in_job = training.step == "train" and training.job is not None
-            changes: dict[str, object] = {"turn": training.turn + 1}
+            turned = training.model_copy(update={"turn": training.turn + 1})
             if is_in_job:
-                changes["is_canceled"] = True
+                after = turned.model_copy(update={"is_canceled": True})
             else:
-                now = self.clock.now()
-                changes |= {"state": "failed", "error": "canceled", "ended_at": now}
-            after = training.model_copy(update=changes)
+                after = turned.ended(self.clock.now(), state="failed", error="canceled")
             if self.repository.change(training, after):
                 if training.job is not None and is_in_job:
                     self.stop_job(training.job.name)

@@ -72,7 +72,14 @@ class TrainingSweeping:
             start_execution(self.executions, again)
 
     def _let_go(self, training: Training) -> None:
-        """Have the model deleted that was kept for a training that has ended, as ``endings`` do."""
-        again = training.model_copy(update={"redrive": training.redrive + 1})
+        """Have the model deleted that was kept for a training that has ended, as ``endings`` do.
+
+        The index may have one as overdue that ended meanwhile: that is kept until its time.
+        """
+        kept_until = training.model_kept_until
+        if kept_until is None or self.progress.clock.now() < kept_until:
+            return
+        # One that was given up has begun the next execution already, which kept the model.
+        again = training.model_copy(update={"redrive": training.redrive + 2})
         if start_execution(self.executions, again) and self.progress.trainings.let_go(training):
             logger.info("a model is kept no longer", training_id=training.id)
