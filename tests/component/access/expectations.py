@@ -85,6 +85,7 @@ EXPECTED = {
     "DELETE /api/v1/apprentice/tasks/<task_name>/examples/<example_id>": "O--O",
     "POST /api/v1/apprentice/tasks/<task_name>/trainings": "O--O",
     "POST /api/v1/apprentice/tasks/<task_name>/trainings/<number>/cancel": "O--O",
+    "POST /api/v1/apprentice/tasks/<task_name>/trainings/<number>/host": "O--O",
     "GET /api/v1/apprentice/tasks/<task_name>/trainings": "O--O",
     "GET /api/v1/apprentice/tasks/<task_name>/trainings/<number>": "O--O",
     "GET /api/v1/apprentice/tasks/<task_name>/status": "O--O",
@@ -441,6 +442,8 @@ NOT_READY = {
     "DELETE /api/v1/apprentice/runs/<apprentice_run_id>/content": "conflict",
     # One of them is under way, as another role began it.
     "POST /api/v1/apprentice/tasks/<task_name>/trainings": "conflict",
+    # It has no model that is kept.
+    "POST /api/v1/apprentice/tasks/<task_name>/trainings/<number>/host": "conflict",
     "POST /api/v1/apprentice/tasks/<task_name>/versions/<version>/rollback": "conflict",
     # No grader of the deck is active.
     "POST /api/v1/decks/<deck_id>/task": "conflict",

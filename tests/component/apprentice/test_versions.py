@@ -40,6 +40,7 @@ def test_a_model_that_is_served_is_registered(
         "backend": backend,
         "model": name,
         "state": "hosted",
+        "needsGate": False,
         "createdBy": platform.me()["principalId"],
         **dict.fromkeys(["gate", "canaryAt", "promotedAt", "promotedBy", "retiredAt", "retiredBy"]),
     }
