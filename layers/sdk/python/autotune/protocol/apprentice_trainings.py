@@ -257,7 +257,8 @@ class ApprenticeTraining(ResponseModel):
     Attributes:
         number: later ones have higher numbers.
         step: what it is at, or ended at.
-        examples: how many there were of its definition when it began.
+        examples: how many there were of its definition when it began; of one that hosts a model
+            that was made before, how many the trainings until then had seen.
         shortage: what it lacked, where it was discarded before anything was trained.
         version: the one that came of it, once it is hosted.
         objections: why it was discarded.

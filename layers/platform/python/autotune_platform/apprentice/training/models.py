@@ -155,7 +155,8 @@ class Training(FrozenModel):
     Attributes:
         task_name: names are never given to another task while it runs.
         cause: why it began.
-        examples: how many there were of its definition when it began.
+        examples: how many there were of its definition when it began; of one that hosts a model
+            that was made before, how many the trainings until then had seen.
         manifest: of the frozen examples.
         redrive: how often its execution was lost; executions before the last redrive have no say.
         turn: how often it was written while a job trained it; of two that look after it one has a

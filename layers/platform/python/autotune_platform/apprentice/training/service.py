@@ -123,7 +123,7 @@ class Trainings:
                 task, document, last, by=caller.principal_id, now=self.clock.now()
             ).model_copy(
                 update={
-                    "examples": made_by.examples,
+                    "examples": _seen(last, made_by),
                     "model": made_by.model,
                     # What it learned from is known of that one alone.
                     "model_of": made_by.model_of or number,
@@ -259,6 +259,15 @@ def objection_to_hosting(
     if settings["baseModel"] != model.base_model:
         return f"training {number} is of training.baseModel {model.base_model}: put that again"
     return None
+
+
+def _seen(last: LastTraining, made_by: Training) -> int:
+    """Return how many examples trainings have seen: one that hosts a model takes none of it back.
+
+    Else the next would be due by what the model learned from, and so be paid for again.
+    """
+    is_same = last.definition_hash == made_by.definition_hash
+    return max(last.examples if is_same else 0, made_by.examples)
 
 
 def latest_emergency(evidence: EvidenceRepository, task_id: str, definition_hash: str) -> int:
