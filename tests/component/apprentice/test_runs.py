@@ -297,8 +297,7 @@ def test_a_model_whose_price_went_fails_the_run_without_a_call(runs: Runs) -> No
     assert runs.bill["executions"] == 0
 
 
-# A function has one request at a time: threads that share its parts may meet in its log.
-@pytest.mark.flaky(reruns=3)
+@pytest.mark.concurrent
 def test_of_requests_at_the_same_time_under_one_key_one_is_paid(runs: Runs) -> None:
     runs.start(wait=20)  # what a process reads once is read
 

@@ -145,8 +145,7 @@ def test_a_registered_grader_may_be_the_evaluator(
     assert made(platform, "t", registered)["version"] == 1
 
 
-# A function has one request at a time: threads that share its parts may meet in its log.
-@pytest.mark.flaky(reruns=3)
+@pytest.mark.concurrent
 def test_those_who_change_a_task_at_the_same_time_each_make_a_version(
     platform: Platform, document: dict[str, Any]
 ) -> None:

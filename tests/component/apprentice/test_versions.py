@@ -194,6 +194,7 @@ def test_there_is_no_version_of_no_task(platform: Platform, task: dict[str, Any]
     assert platform.call("GET", f"{VERSIONS}/201").status == 422
 
 
+@pytest.mark.concurrent
 def test_those_who_register_at_the_same_time_make_one_version(
     platform: Platform, task: dict[str, Any]
 ) -> None:

@@ -72,6 +72,7 @@ def test_a_task_that_changed_is_asked_anew(rewarded: Rewarded) -> None:
     assert rewarded.ask("a") == [None]
 
 
+@pytest.mark.concurrent
 def test_of_those_who_find_a_failure_one_asks_anew(rewarded: Rewarded) -> None:
     rewarded.ask("fail")
     rewarded.platform.score_everything()
