@@ -367,6 +367,24 @@ def test_a_model_that_is_hosted_later_has_no_training_begin_sooner(trainings, mo
     assert repository.last(trainings.task_id).examples == 400
 
 
+def test_no_training_begins_by_itself_while_a_model_waits_for_a_host(trainings, monkeypatch):
+    """The next one would be paid for and could not be hosted either; somebody may begin it."""
+    trainings.put(training={**TRAINING, "holdout": 0.5}, thresholds=THRESHOLDS)
+    trainings.runs.ledger.fake.world.answers.answerer = taught
+    unhosted(trainings, monkeypatch)
+    answered(trainings, seed=1)
+
+    sweep(trainings)
+
+    assert (trainings.trainings_of_it(), len(trainings.jobs())) == ([1], 1)
+    waits = trainings.shown("status")["nextTraining"]["waits"]
+    assert (waits["reason"], waits["until"]) == ("hosting", None)
+    assert "the model of training 1 is kept until" in waits["message"]
+    assert trainings.platform.call("POST", f"{TASK}/trainings").status == 202
+    assert trainings.trainings_of_it() == [2, 1]
+    assert trainings.shown("status")["nextTraining"]["waits"] is None
+
+
 def changed(trainings, **fields):
     """Store training 2 as it is not yet."""
     repository = TrainingRepository(trainings.table)
