@@ -17,9 +17,9 @@ ApprenticeTrainingStep = Literal["freeze", "train", "verify", "deploy", "validat
 """``verify`` looks at what a job trained before anybody loads it, and ``deploy`` has SageMaker host
 it, so that it is judged as callers will have it."""
 
-ApprenticeTrainingWaitReason = Literal["budget", "versions", "trainings"]
-"""Why a training does not begin that is due: its job cannot be paid for, or the task has as many
-versions as it may, or had as many trainings."""
+ApprenticeTrainingWaitReason = Literal["budget", "versions", "trainings", "hosting"]
+"""Why a training does not begin that is due: its job cannot be paid for, the task has as many
+versions as it may, or had as many trainings, or what the last one made has no host yet."""
 
 ApprenticeTrainingObjection = Literal[
     "too_few_examples",
