@@ -17,16 +17,15 @@ import pytest
 from botocore.client import BaseClient
 
 from autotune_platform.access.routes import ROUTES
+from tests.component.access.asked import BODIES, QUERIES
 from tests.component.access.expectations import (
     ANYBODY,
     BEARER,
-    BODIES,
     EXPECTED,
     FILTERED,
     LISTED,
     NOT_READY,
     PUBLIC,
-    QUERIES,
     ROLES,
 )
 from tests.component.access.prepared import (
