@@ -275,7 +275,7 @@ def test_templates_are_bounded_and_a_deleted_decks_make_room(
 def test_the_error_for_characters_names_them(
     platform: Platform, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("autotune_platform.decks.prompt_index.MAX_PROMPT_TEMPLATE_CHARACTERS", 20)
+    monkeypatch.setattr("autotune_platform.decks.prompt_index.MAX_PROMPT_TEMPLATES_CHARACTERS", 20)
     new_deck(platform, systemPrompt="Twelve {{x}}")
     refused = platform.call("POST", "/api/v1/decks", {"name": "b", "systemPrompt": "Twelve {{y}}"})
     assert refused.status == 409

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from threading import Lock
 
-from autotune.protocol.limits import MAX_PROMPT_TEMPLATE_CHARACTERS, MAX_PROMPT_TEMPLATES
+from autotune.protocol.limits import MAX_PROMPT_TEMPLATES, MAX_PROMPT_TEMPLATES_CHARACTERS
 from autotune.protocol.problems import LimitProblem
 from autotune_platform.decks.items import number
 from autotune_platform.decks.models import DeckVersion
@@ -96,7 +96,7 @@ def require_indexed(version: DeckVersion, writes: Sequence[Write], refused: Sequ
     for place in refused:
         write = writes[place]
         if isinstance(write, Add) and write.pk == partition:
-            most = MAX_PROMPT_TEMPLATES if write.sk == COUNTS else MAX_PROMPT_TEMPLATE_CHARACTERS
+            most = MAX_PROMPT_TEMPLATES if write.sk == COUNTS else MAX_PROMPT_TEMPLATES_CHARACTERS
             raise TooManyEntitiesError(
                 f"the decks of the organization have prompts with placeholders in {most} "
                 f"{'versions' if write.sk == COUNTS else 'characters'}, and no more fit; delete a "
@@ -175,7 +175,7 @@ def _counted(version: DeckVersion, sign: int) -> list[Write]:
     partition = templates_of(version.organization_id)
     characters = len(normalized(version.system_prompt))
     owner = {"organization_id": version.organization_id}
-    below = {COUNTS: MAX_PROMPT_TEMPLATES, CHARACTERS: MAX_PROMPT_TEMPLATE_CHARACTERS}
+    below = {COUNTS: MAX_PROMPT_TEMPLATES, CHARACTERS: MAX_PROMPT_TEMPLATES_CHARACTERS}
     counts: list[Write] = [
         Add(
             pk=partition,
