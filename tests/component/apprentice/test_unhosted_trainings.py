@@ -4,7 +4,9 @@ from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 import pytest
+from pydantic import ValidationError
 
+from autotune import verify_certificate
 from autotune.protocol.apprentice_trainings import ApprenticeTrainingTest
 from autotune_platform.apprentice.hosting import lacking
 from autotune_platform.apprentice.hosting.repository import HostingRepository
@@ -14,6 +16,7 @@ from local.sagemaker.faults import Kind
 from tests.support.apprentice_folding import Apprentice
 from tests.support.executions import inputs_of
 from tests.support.lambdas import LambdaContext, handler
+from tests.support.ledger import later
 from tests.support.students import made_up
 from tests.support.training_jobs import BASE, TASK, TRAINING, TYPES, job_trainings, store_base
 from tests.support.trainings import THRESHOLDS, VERBS, taught
@@ -177,6 +180,28 @@ def test_a_kept_model_is_hosted_and_judged_without_being_trained_again(trainings
     assert archive(trainings) == [kept]
     refused = host(trainings)
     assert (refused.status, "has the model" in refused.json["detail"]) == (409, True)
+    _require_certificate(trainings, failed, found)
+
+
+def _require_certificate(trainings, made_by, judged_by):
+    """Require it to say what the model cost and when, by the training that made it."""
+    answer = trainings.platform.call("GET", f"{TASK}/versions/1/certificate")
+    assert answer.status == 200, answer.text
+    key = trainings.platform.call("GET", "/api/v1/apprentice/certificate-key")
+    public = key.json["certificateKey"]["publicKey"]
+    said = verify_certificate(answer.json["certificate"], public)
+
+    assert (said.training_id, said.training) == (judged_by["id"], judged_by["number"])
+    assert said.model_of == made_by["number"]
+    assert said.cost.spent_nano_usd == made_by["spentNanoUsd"] > 0
+    assert float(said.cost.seconds) == made_by["model"]["seconds"]
+    repository = TrainingRepository(trainings.table)
+    first, second = (repository.get(trainings.task_id, number) for number in (1, 2))
+    assert said.trained_at == first.created_at
+    assert said.data.frozen_at == first.manifest.frozen_at
+    assert said.data.holdout_frozen_at == second.manifest.frozen_at
+    assert said.data.train_sha256 == made_by["data"]["trainSha256"]
+    assert said.data.holdout_sha256 == judged_by["data"]["holdoutSha256"]
 
 
 def host(trainings, number=1):
@@ -328,10 +353,99 @@ def test_a_kept_model_of_a_training_that_was_given_up_goes_in_the_end(trainings,
     assert trainings.objects() == []
 
 
-def changed(trainings, **fields):
-    """Store training 2 as it is not yet."""
+def test_a_model_that_is_hosted_later_has_no_training_begin_sooner(trainings, monkeypatch):
+    """What the last training had seen of examples makes none again, whoever was hosted since."""
+    unhosted(trainings, monkeypatch)
     repository = TrainingRepository(trainings.table)
-    training = repository.get(trainings.task_id, 2)
+    last = (f"{trainings.task_id}#trainings", "last")
+    trainings.table.update(*last, {"examples": 400})
+    assert host(trainings).status == 202
+    assert repository.last(trainings.task_id).examples == 400
+
+    canceled(trainings, last_event())
+    # Of another definition none was ever seen by this one's.
+    trainings.table.update(*last, {"examples": 900, "definition_hash": "another"})
+    assert host(trainings, 2).status == 202
+    assert repository.last(trainings.task_id).examples == 400
+
+
+def test_a_training_that_is_canceled_leaves_nothing_though_its_execution_died(trainings):
+    trained(trainings)
+    assert archive(trainings)
+
+    assert trainings.platform.call("POST", f"{TASK}/trainings/1/cancel").status == 200
+
+    event = last_event()
+    assert event["redrive"] == 1
+    assert trainings.step("freeze_examples", event)["done"]
+    assert trainings.objects() == []
+
+
+def test_a_training_that_cannot_be_read_holds_up_no_other_and_waits_behind_them(
+    trainings, monkeypatch
+):
+    kept = unhosted(trainings, monkeypatch)
+    assert host(trainings).status == 202
+    place = f"{trainings.task_id}#trainings"
+    past = "2026-01-01T00:00:00.000Z"
+    key = (place, "training#000001")
+    trainings.table.update(*key, {"open_shard": "trainings", "due_at": past, "step": "unknown"})
+    changed(trainings, due_at=datetime.now(UTC) - timedelta(seconds=1))
+
+    with pytest.raises(ValidationError):
+        sweep(trainings)
+
+    assert last_event() == {**last_event(), "number": 2, "redrive": 1}
+    assert trainings.table.get(*key)["due_at"] > f"{datetime.now(UTC):%Y-%m-%dT%H:%M}"
+    sweep(trainings)
+    assert archive(trainings) == [kept]
+
+
+def test_a_kept_model_that_cannot_be_let_go_waits_behind_others(trainings, monkeypatch):
+    unhosted(trainings, monkeypatch)
+    past = datetime.now(UTC) - timedelta(seconds=1)
+    changed(trainings, number=1, model_kept_until=past, due_at=past)
+    with monkeypatch.context() as patched:
+        patched.setattr(TrainingRepository, "let_go", _failing)
+        with pytest.raises(RuntimeError):
+            sweep(trainings)
+    due = datetime.fromisoformat(
+        trainings.table.get(f"{trainings.task_id}#trainings", "training#000001")["due_at"]
+    )
+    assert due > datetime.now(UTC) + timedelta(minutes=14)
+    sweep(trainings)
+    assert trainings.read()["modelKeptUntil"] is not None
+    with later(timedelta(minutes=16)):
+        sweep(trainings)
+    assert trainings.read()["modelKeptUntil"] is None
+
+
+def _failing(*_):
+    raise RuntimeError("sick")
+
+
+def test_no_training_begins_by_itself_while_a_model_waits_for_a_host(trainings, monkeypatch):
+    """The next one would be paid for and could not be hosted either; somebody may begin it."""
+    trainings.put(training={**TRAINING, "holdout": 0.5}, thresholds=THRESHOLDS)
+    trainings.runs.ledger.fake.world.answers.answerer = taught
+    unhosted(trainings, monkeypatch)
+    answered(trainings, seed=1)
+
+    sweep(trainings)
+
+    assert (trainings.trainings_of_it(), len(trainings.jobs())) == ([1], 1)
+    waits = trainings.shown("status")["nextTraining"]["waits"]
+    assert (waits["reason"], waits["until"]) == ("hosting", None)
+    assert "the model of training 1 is kept until" in waits["message"]
+    assert trainings.platform.call("POST", f"{TASK}/trainings").status == 202
+    assert trainings.trainings_of_it() == [2, 1]
+    assert trainings.shown("status")["nextTraining"]["waits"] is None
+
+
+def changed(trainings, number=2, **fields):
+    """Store a training as it is not yet."""
+    repository = TrainingRepository(trainings.table)
+    training = repository.get(trainings.task_id, number)
     stored = repository.changed(training, training.model_copy(update=fields))
     assert trainings.table.write_together([stored], token=uuid4().hex) is None
 
@@ -342,7 +456,8 @@ def test_a_model_that_is_kept_is_not_let_go_before_its_time(trainings, monkeypat
     found = trainings.read()
     repository = TrainingRepository(trainings.table)
     training = repository.get(trainings.task_id, 1)
-    monkeypatch.setattr(TrainingRepository, "due", lambda *_, **__: iter([training]))
+    stored = trainings.table.get(f"{trainings.task_id}#trainings", "training#000001")
+    monkeypatch.setattr(TrainingRepository, "due", lambda *_, **__: iter([stored]))
     begun = len(inputs_of("train_student"))
 
     sweep(trainings)
