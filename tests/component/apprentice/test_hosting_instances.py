@@ -178,3 +178,111 @@ def test_a_base_that_finds_no_instance_sleeps_on_and_is_tried_again(hosted, capl
     hosted.sweep()
     hosted.sweep()
     assert isinstance(hosted.ask(hosting), LocalAnswer)
+
+
+@pytest.mark.parametrize("operation", ["CreateEndpointConfig", "CreateInferenceComponent"])
+def test_the_next_type_is_tried_where_sagemaker_does_not_take_one(hosted, operation):
+    hosted.lab.plant(Kind.REFUSED, operation=operation)
+    hosting = hosted.ready("1-aa", number=1, base=BOTH)
+    base = hosted.base_of(hosting)
+    assert (base.instance_type, base.lacking) == (SECOND, None)
+    assert isinstance(hosted.ask(hosting), LocalAnswer)
+
+
+def test_a_type_that_sagemaker_does_not_take_is_not_tried_again(hosted):
+    hosted.lab.plant(Kind.REFUSED, operation="CreateEndpointConfig")
+    hosted.lab.plant(Kind.CAPACITY, operation="CreateEndpoint")
+    wanted = hosted.wanted("1-aa", base=BOTH)
+    hosting = hosted.hostings.want(wanted)
+    for _ in range(6):
+        hosted.sweep()
+    base = hosted.base_of(hosting)
+    assert (base.state, base.lacking.next) == ("waiting", SECOND)
+    assert base.lacking.lacks == {FIRST: "refused", SECOND: "capacity"}
+    hosted.sweep(minutes=10)
+    for _ in range(4):
+        hosted.sweep()
+    assert hosted.hostings.want(wanted).state == "ready"
+    assert hosted.base_of(hosting).instance_type == SECOND
+
+
+@pytest.mark.parametrize(
+    ("operation", "looks"), [("CreateEndpointConfig", 8), ("CreateEndpoint", 14)]
+)
+def test_types_that_sagemaker_does_not_take_are_not_waited_for(hosted, operation, looks):
+    hosted.lab.plant(Kind.REFUSED, operation=operation, times=1_000)
+    wanted = hosted.wanted("1-aa", base=BOTH)
+    hosting = hosted.hostings.want(wanted)
+    for _ in range(looks):
+        hosted.sweep()
+    assert hosted.hostings.want(wanted).error == "refused"
+    base = hosted.base_of(hosting)
+    assert (base.state, base.error) == ("gone", "refused")
+    assert base.lacking.lacks == {FIRST: "refused", SECOND: "refused"}
+    assert hosted.there() == set()
+
+
+def test_an_endpoint_whose_configuration_is_not_seen_yet_is_asked_for_again(hosted):
+    hosted.lab.plant(Kind.REFUSED, operation="CreateEndpoint", times=2)
+    hosting = hosted.ready("1-aa", number=1, base=BOTH)
+    assert hosted.base_of(hosting).instance_type == FIRST
+
+
+def training_on(*types):
+    """Return the fields of a configuration whose models may have instances of some types."""
+    return {
+        "training": {
+            "backend": "sagemaker",
+            "fineTuneBatchSize": 50,
+            "baseModel": "small",
+            "instanceTypes": list(types),
+        },
+        "local": {"backend": "sagemaker", "hosting": "inference_component"},
+        "budgets": {"daily": "10", "trainingMonthly": "100"},
+    }
+
+
+def test_a_version_that_only_serves_has_the_types_that_its_task_has_by_now(hosted):
+    hosting = hosted.ready("1-aa", number=1, base=BOTH)
+    # All of it is gone, and is made again once somebody asks, when no type has room.
+    third, other = "ml.g6.xlarge", "ml.g6.2xlarge"
+    lost(hosted, hosting)
+    hosted.configure(2, **training_on(third, FIRST))
+    hosted.lab.plant(Kind.CAPACITY, operation="CreateEndpoint", times=4)
+    asked_for_a_while(hosted, hosting)
+    base = hosted.base_of(hosting)
+    assert (base.state, base.instance_types) == ("waiting", (third, FIRST))
+    assert base.lacking.lacks == {third: "capacity", FIRST: "capacity"}
+    assert base.lacking.next == third
+
+    # It waits, and its task has others: the one that was next is not tried.
+    hosted.configure(3, **training_on(other, FIRST))
+    hosted.sweep(minutes=6)
+    for _ in range(8):
+        hosted.sweep()
+    base = hosted.base_of(hosting)
+    assert base.lacking.lacks == {other: "capacity", FIRST: "capacity"}
+    hosted.configure(4, **training_on(FIRST))
+    hosted.sweep(minutes=6)
+    base = hosted.base_of(hosting)
+    assert (base.lacking.next, base.lacking.lacks) == (FIRST, {FIRST: "capacity"})
+    hosted.sweep(minutes=20)
+    asked_for_a_while(hosted, hosting)
+    assert hosted.base_of(hosting).instance_type == FIRST
+    assert isinstance(hosted.ask(hosting), LocalAnswer)
+
+
+def lost(hosted, hosting):
+    """Have a version and its base be gone, though nobody here took them down."""
+    for name in (hosting.name, hosting.base):
+        hosted.lab.sagemaker.delete_inference_component(InferenceComponentName=name)
+        until(lambda: not hosted.under_way())
+    for _ in range(8):
+        hosted.sweep(minutes=6)
+    assert hosted.there() == set()
+
+
+def asked_for_a_while(hosted, hosting):
+    for _ in range(12):
+        hosted.ask(hosting)
+        hosted.sweep()

@@ -4,17 +4,19 @@ A look may be cut off anywhere and repeated by anybody: it compares, does what i
 stores where the hosting stands on condition that nobody else has.
 """
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from aws_lambda_powertools import Logger
 
 from autotune_platform.apprentice.configuration.repository import TaskRepository
+from autotune_platform.apprentice.configuration.trainable import hosting_types
 from autotune_platform.apprentice.hosting.hosts import Found, Hosts
 from autotune_platform.apprentice.hosting.lacking import (
     error_of,
     has_no_instance,
     is_of_capacity,
     late_for,
+    offered,
     tried_anew,
     without,
 )
@@ -44,6 +46,13 @@ logger = Logger()
 
 STUCK_MESSAGE = "a hosting is stuck"
 """What the alarm's metric counts; see ``infra.stacks.apprentice_hosting``."""
+
+LIMIT_MESSAGE = "the account may host no more"
+SEEN_WITHIN = timedelta(minutes=2)
+"""What SageMaker took is known to all of it within so long: its tables are eventually consistent.
+
+https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateEndpoint.html
+"""
 
 _IN_SERVICE, _FAILED = "InService", "Failed"
 _FIRST_CONFIGURATION = 1
@@ -84,11 +93,9 @@ class HostingAdvancing:
         try:
             self._advance(hosting, now)
         except HostLimitError as error:
-            logger.warning("the account may host no more", hosting=hosting.name, why=str(error))
-            if hosting.state == "creating" and hosting.kind == "base":
-                self._go_without(hosting, "quota", now)
-            elif hosting.state == "creating":
-                self._give_up(hosting, "limit")
+            logger.warning(LIMIT_MESSAGE, hosting=hosting.name, why=str(error))
+            if hosting.state == "creating":
+                self._go_beyond_limit(hosting, now)
             else:
                 self.steps.stay(hosting, now)
 
@@ -124,7 +131,7 @@ class HostingAdvancing:
 
     def _make_again(self, hosting: Hosting, now: datetime) -> None:
         logger.warning("a hosting is made again", hosting=hosting.name, error=hosting.error)
-        self.steps.store(hosting, made_again(hosting, now), now)
+        self.steps.store(hosting, made_again(self._offered(hosting, now), now), now)
 
     def _forget(self, hosting: Hosting) -> None:
         """Forget a hosting; of a task that is gone, with what came to its accounts since."""
@@ -172,18 +179,49 @@ class HostingAdvancing:
         if hosting.kind == "base":
             found = self.hosts.endpoint(hosting)
             if found.status is None and ENDPOINT not in hosting.created:
-                self.hosts.create_endpoint(hosting)
+                is_possible = self.hosts.create_endpoint(hosting)
                 found = self.hosts.endpoint(hosting)
-            hosting = hosting.with_part(ENDPOINT)
+                if found.status is None:
+                    self._be_refused(hosting, now, is_final=not is_possible)
+                    return
+            hosting = hosting.with_part(ENDPOINT, now)
             if not self._is_up(hosting, found, now, base):
                 return
         found = self.hosts.component(hosting)
         if found.status is None and COMPONENT not in hosting.created:
-            self.hosts.create_component(hosting)
+            # Its instance is there, and paid for, whatever comes of this.
+            hosting = hosting.with_part(COMPONENT, now)
+            try:
+                self.hosts.create_component(hosting)
+            except HostLimitError as error:
+                logger.warning(LIMIT_MESSAGE, hosting=hosting.name, why=str(error))
+                self._go_beyond_limit(hosting, now)
+                return
             found = self.hosts.component(hosting)
-        hosting = hosting.with_part(COMPONENT)
+            if found.status is None and hosting.kind == "base":
+                self._be_refused(hosting, now, is_final=True)
+                return
+        hosting = hosting.with_part(COMPONENT, now)
         if self._is_up(hosting, found, now, base):
             self.steps.enter(hosting, "ready")
+
+    def _be_refused(self, hosting: Hosting, now: datetime, *, is_final: bool) -> None:
+        """Have a base go on with another type of instance than one that SageMaker does not take.
+
+        Args:
+            is_final: whether that is what it refuses: a configuration that was created just now
+                may be unknown to whatever creates an endpoint of it.
+        """
+        if is_final or now - hosting.since > SEEN_WITHIN:
+            self._go_without(hosting, "refused", now)
+        else:
+            self.steps.stay(hosting, now)
+
+    def _go_beyond_limit(self, hosting: Hosting, now: datetime) -> None:
+        if hosting.kind == "base":
+            self._go_without(hosting, "quota", now)
+        else:
+            self._give_up(hosting, "limit")
 
     def _base_of(self, hosting: Hosting, now: datetime) -> Hosting | None:
         """Return an adapter's base if it answers; else have it do so, or give the adapter up."""
@@ -231,15 +269,18 @@ class HostingAdvancing:
     def _go_without(self, hosting: Hosting, lack: Lack, now: datetime) -> None:
         """Have a base try the next type of instance, or all of them later; or give it up."""
         logger.warning("no instance", instance=hosting.instance_type, lack=lack)
-        lacking, is_over = without(hosting, lack, now)
-        if is_over:
-            self.steps.enter(hosting, "deleting", error=error_of(lacking), lacking=lacking)
+        lacking, has_had_its_day = without(hosting, lack, now)
+        hosting = self._offered(hosting.model_copy(update={"lacking": lacking}), now)
+        lacking = hosting.lacking or lacking
+        if has_had_its_day and lacking.not_before > now:
+            self.steps.enter(hosting, "deleting", error=error_of(lacking))
         else:
             # What an endpoint takes may be there although it was refused.
-            self.steps.enter(hosting.with_part(ENDPOINT), "waiting", lacking=lacking)
+            self.steps.enter(hosting.with_part(ENDPOINT, now), "waiting")
 
     def _try_next(self, hosting: Hosting, now: datetime) -> None:
         """Begin with the next type once nothing of the one before is left, and it is time."""
+        hosting = self._offered(hosting, now)
         if hosting.created and not self.hosts.take_down(hosting):
             if hosting.is_stuck(now):
                 logger.error(STUCK_MESSAGE, hosting=hosting.name, state=hosting.state)
@@ -248,6 +289,16 @@ class HostingAdvancing:
             self.steps.store(hosting, hosting.model_copy(update={"created": ()}), now)
         else:
             self.steps.enter(hosting, "creating", **tried_anew(hosting))
+
+    def _offered(self, base: Hosting, now: datetime) -> Hosting:
+        """Return a base with the types of its task's present configuration.
+
+        Nobody deploys anything while versions only serve: so whoever tries types asks for them.
+        """
+        if base.kind != "base":
+            return base
+        present = self.tasks.latest(base.task_id)
+        return base if present is None else offered(base, hosting_types(present.document), now)
 
     def _see(self, hosting: Hosting, now: datetime) -> None:
         """See whether what is to answer is still there, and does."""

@@ -93,28 +93,31 @@ class Hosts:
             named,
         )
 
-    def create_endpoint(self, hosting: Hosting) -> None:
+    def create_endpoint(self, hosting: Hosting) -> bool:
         """Create a base's endpoint, with the model and the instances that it needs.
+
+        Returns:
+            False where SageMaker refuses the configuration, in which nothing changes but the type
+            of the instances.
 
         Raises:
             HostLimitError: the account may not have so much.
         """
         tags, do = tags_of(self.settings.prefix, hosting), self.control.do
         do("create_model", **self._model(hosting), Tags=tags)
-        do(
+        named = {"EndpointConfigName": hosting.name}
+        is_taken = do(
             "create_endpoint_config",
-            EndpointConfigName=hosting.name,
+            **named,
             ProductionVariants=[_instances(hosting)],
             ExecutionRoleArn=self.settings.role_arn,
             EnableNetworkIsolation=True,
             Tags=tags,
         )
-        do(
-            "create_endpoint",
-            EndpointName=hosting.name,
-            EndpointConfigName=hosting.name,
-            Tags=tags,
-        )
+        if not is_taken and self.control.find("describe_endpoint_config", **named) is None:
+            return False
+        do("create_endpoint", EndpointName=hosting.name, **named, Tags=tags)
+        return True
 
     def create_component(self, hosting: Hosting) -> None:
         """Create a base's component, or that of an adapter.

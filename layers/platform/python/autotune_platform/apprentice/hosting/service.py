@@ -1,5 +1,6 @@
 """Having models hosted: who wants one stores that, and asks again until the sweeper has made it."""
 
+from autotune_platform.apprentice.hosting.lacking import offered
 from autotune_platform.apprentice.hosting.models import (
     Hosting,
     Wanted,
@@ -114,12 +115,10 @@ class Hostings:
 
     def _offer(self, found: Hosting, base: WantedBase) -> None:
         """Have a base try the types that its task has by now, where it is to have an instance."""
-        if found.instance_types == base.instance_types:
+        now = self.clock.now()
+        after = offered(found, base.instance_types, now)
+        if after is found:
             return
-        offered: dict[str, object] = {"instance_types": base.instance_types}
-        untried = [one for one in base.instance_types if one not in found.types]
-        if found.lacking is not None and untried:
-            now = self.clock.now()
-            changes = {"next": untried[0], "not_before": now}
-            offered |= {"lacking": found.lacking.model_copy(update=changes), "due_at": now}
-        self.repository.change(found, found.model_copy(update=offered))
+        if after.lacking is not None and after.lacking.not_before == now:
+            after = after.model_copy(update={"due_at": now})
+        self.repository.change(found, after)
