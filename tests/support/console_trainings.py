@@ -111,7 +111,7 @@ class _Stored:
         certificate = None
         if ended.version is not None:
             signing = parts().certificates.signing
-            certificate = Certifying(signing=signing).certify(ended, ended.version)
+            certificate = Certifying(signing=signing).certify(ended, ended.version, made_by=ended)
         assert self._repository.change(begun, ended, certificate=certificate)
         return ended
 

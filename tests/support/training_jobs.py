@@ -239,6 +239,11 @@ class JobTrainings:
         training: dict[str, Any] = answer.json["training"]
         return training
 
+    def trainings_of_it(self) -> list[int]:
+        """Return the numbers of the task's trainings, newest first."""
+        answer = self.platform.call("GET", f"{TASK}/trainings")
+        return [one["number"] for one in answer.json["trainings"]]
+
     def shown(self, what: str) -> dict[str, Any]:
         """Return the task's ``status`` or ``report``."""
         answer = self.platform.call("GET", f"{TASK}/{what}")

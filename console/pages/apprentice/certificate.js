@@ -7,6 +7,7 @@ import { Time } from "../../components/time.js";
 import { Trouble } from "../../components/trouble.js";
 import { count, duration, nanoDollars, percent } from "../../format.js";
 import { html } from "../../preact.js";
+import { link } from "../../router.js";
 
 const NOT_FOUND = 404;
 const SECOND_MS = 1_000;
@@ -26,10 +27,11 @@ export function Certificate({ name, number }) {
 
 // Its figures are decimal strings, so that a signature of them holds.
 function Signed({ name, number, signed: { certificate, keyId, algorithm } }) {
-  const { data, test, cost, issuedAt } = certificate;
+  const { data, test, cost, modelOf, trainedAt, issuedAt } = certificate;
   return html`
     <${Facts} facts=${[
       ["Signed", html`<${Time} at=${issuedAt} />`],
+      ["Trained", html`<${Time} at=${trainedAt} />${modelOf && html`, by <a href=${link(["apprentice", name, "trainings", String(modelOf)])}>training ${count(modelOf)}</a>, whose model was kept`}`],
       ["Data", `${count(data.train)} examples, and ${count(data.holdout)} held out`],
       ["Hash of the data", html`<code>${data.sha256}</code>`],
       ["Test", `agrees in more than ${percent(Number(test.bound))} of ${count(test.groups)} groups of inputs`],

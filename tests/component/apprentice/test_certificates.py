@@ -45,6 +45,7 @@ def test_a_certificate_says_what_was_learned_from_how_it_was_judged_and_what_it_
     assert found.definition_hash == trained["definitionHash"]
     assert found.training_id == trained["id"]
     assert (found.base_model, found.base_sha256) == (None, None)
+    assert (found.model_of, found.data.holdout_frozen_at) == (None, None)
     digests = (found.data.train_sha256, found.data.holdout_sha256, found.data.examples_sha256)
     assert digests[:2] == (trained["data"]["trainSha256"], trained["data"]["holdoutSha256"])
     said = "".join(f"{one}\n" for one in digests).encode()

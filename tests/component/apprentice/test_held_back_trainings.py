@@ -5,8 +5,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from autotune.protocol.apprentice_trainings import ApprenticeTrainingHosting
 from autotune.protocol.limits import MAX_APPRENTICE_VERSIONS
 from autotune_platform.apprentice.training import starting
+from autotune_platform.apprentice.training.models import HostedModel, TrainedModel
 from autotune_platform.budgets.scopes import periods_of
 from autotune_platform.budgets.uses import partition, task_scope, training_of
 from autotune_platform.runtime import clients
@@ -15,7 +17,7 @@ from tests.component.apprentice.test_training_starts import TASK, Growing
 from tests.support.executions import inputs_of
 from tests.support.lambdas import forget_processes
 from tests.support.ledger import later
-from tests.support.training_jobs import TRAINING, TYPES, store_base
+from tests.support.training_jobs import BASE, TRAINING, TYPES, store_base
 
 IN_JOBS = {
     "training": TRAINING,
@@ -50,9 +52,30 @@ class Paying(Growing):
     def published(self):
         return [one["type"] for one in self.table.items(self.money)]
 
+    def unhosted(self, error, *lacks, kept=timedelta(days=30), **fields):
+        """End the training under way, whose model SageMaker has no instance for."""
+        kept_until = datetime.now(UTC) + kept
+        lacking = [
+            {"instance_type": one, "lack": lack} for one, lack in zip(TYPES, lacks, strict=False)
+        ]
+        self.end(
+            "failed",
+            error=error,
+            model=MODEL,
+            hosting=ApprenticeTrainingHosting(instance_type=TYPES[0], lacks=lacking),
+            model_kept_until=kept_until,
+            due_at=kept_until,
+            **fields,
+        )
+
     def requested(self):
         answer = self.platform.call("POST", f"{TASK}/trainings")
         return answer.status, answer.json["code"], answer.json["detail"]
+
+
+MODEL = TrainedModel(
+    name="apt-1-abc", sha256="0" * 64, size_bytes=1, seconds=1.0, kind="lora", base_model=BASE
+)
 
 
 @pytest.fixture
@@ -159,3 +182,80 @@ def test_one_after_the_last_that_a_task_may_have_says_so(task, monkeypatch):
     assert task.sweep() == 0
 
     assert task.next_training["waits"]["reason"] == "trainings"
+
+
+def begun(task):
+    task.learn(50)
+    assert task.sweep() == 1
+
+
+def waits(task):
+    """Return why the next one waits after another batch; None where it begins."""
+    task.learn(50)
+    return None if task.sweep() else task.next_training["waits"]
+
+
+def test_while_a_model_is_kept_for_want_of_capacity_the_next_waits_until_it_is_gone(task):
+    begun(task)
+    task.unhosted("hosting_capacity", "capacity", "capacity")
+
+    found = waits(task)
+
+    (training,) = task.trainings()
+    assert (found["reason"], found["until"]) == ("hosting", training["modelKeptUntil"])
+    with later(timedelta(days=30, minutes=1)):
+        assert task.sweep() == 1
+
+
+def test_after_quotas_had_no_room_none_begins_until_somebody_does_or_puts_other_types(
+    task, monkeypatch
+):
+    begun(task)
+    task.unhosted("hosting_quota", "quota", "quota", kept=timedelta())
+
+    found = waits(task)
+
+    assert (found["reason"], found["until"]) == ("hosting", None)
+    assert f"no room for {' or '.join(TYPES)}" in found["message"]
+    assert task.trainings()[0]["number"] == 1
+    other = {**TRAINING, "instanceTypes": ["ml.g6.xlarge"]}
+    monkeypatch.setenv("TRAINING_PRICES", json.dumps({"ml.g6.xlarge": "1.4"}))
+    forget_processes()
+    task.put(**{**IN_JOBS, "training": other}, budgets={**MONTHLY, "trainingMonthly": "20"})
+    forget_processes()
+    with later(timedelta(minutes=11)):
+        assert task.sweep() == 1
+
+
+def test_somebodys_own_training_is_not_held_back(task):
+    begun(task)
+    task.unhosted("hosting_quota", "quota", "quota")
+    assert waits(task)["reason"] == "hosting"
+
+    answer = task.platform.call("POST", f"{TASK}/trainings")
+
+    assert answer.status == 202, answer.text
+    assert task.next_training["waits"] is None
+    task.end("failed", error="job_failed")
+    # The same model waits still.
+    assert "training 1 " in waits(task)["message"]
+
+
+def test_a_model_that_is_kept_holds_nothing_back_once_a_later_one_was_hosted(task):
+    begun(task)
+    task.unhosted("hosting_quota", "quota", "quota")
+    assert task.platform.call("POST", f"{TASK}/trainings").status == 202
+    task.end("discarded", hosted=HostedModel(name="apt-2", endpoint="one", component="two"))
+
+    assert waits(task) is None
+
+
+def test_a_model_that_can_be_hosted_no_more_holds_nothing_back(task):
+    begun(task)
+    task.unhosted("hosting_capacity", "capacity", "capacity")
+    store_base("another/base")
+    other = {**TRAINING, "baseModel": "another/base"}
+    task.put(**{**IN_JOBS, "training": other}, budgets={**MONTHLY, "trainingMonthly": "20"})
+    forget_processes()
+
+    assert waits(task) is None

@@ -10,6 +10,7 @@ from autotune_platform.storage.cursors import encode_cursor
 from autotune_platform.storage.table import Table
 from tests.support.apprentice import INPUT_SCHEMA
 from tests.support.apprentice_tasks import TASKS, changed, made, names, put, read
+from tests.support.lambdas import have_own_functions
 from tests.support.platform import Platform
 
 
@@ -145,15 +146,13 @@ def test_a_registered_grader_may_be_the_evaluator(
     assert made(platform, "t", registered)["version"] == 1
 
 
-# A function has one request at a time: threads that share its parts may meet in its log.
-@pytest.mark.flaky(reruns=3)
 def test_those_who_change_a_task_at_the_same_time_each_make_a_version(
     platform: Platform, document: dict[str, Any]
 ) -> None:
     def one(number: int) -> int:
         return int(made(platform, "t", changed(document, "budgets.daily", str(number)))["version"])
 
-    with ThreadPoolExecutor(4) as threads:
+    with ThreadPoolExecutor(4, initializer=have_own_functions) as threads:
         versions = list(threads.map(one, range(1, 9)))
 
     assert sorted(versions) == list(range(1, 9))

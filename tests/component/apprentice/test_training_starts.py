@@ -32,11 +32,11 @@ class Growing(Apprentice):
         done = handler("functions.apprentice.sweep_trainings")({}, LambdaContext(60))
         return done["began"]
 
-    def end(self, state):
+    def end(self, state, **fields):
         """End the training under way."""
         trainings = TrainingRepository(self.table)
         training = trainings.get(self.task.id, trainings.last(self.task.id).number)
-        ended = {"state": state, "ended_at": datetime.now(UTC)}
+        ended = {"state": state, "ended_at": datetime.now(UTC), **fields}
         assert trainings.change(training, training.model_copy(update=ended))
 
     def trainings(self):

@@ -5,6 +5,7 @@ from uuid import uuid4
 
 import pytest
 
+from autotune import verify_certificate
 from autotune.protocol.apprentice_trainings import ApprenticeTrainingTest
 from autotune_platform.apprentice.hosting import lacking
 from autotune_platform.apprentice.hosting.repository import HostingRepository
@@ -185,6 +186,28 @@ def test_a_kept_model_is_hosted_and_judged_without_being_trained_again(trainings
     assert archive(trainings) == [kept]
     refused = host(trainings)
     assert (refused.status, "has the model" in refused.json["detail"]) == (409, True)
+    _require_certificate(trainings, failed, found)
+
+
+def _require_certificate(trainings, made_by, judged_by):
+    """Require it to say what the model cost and when, by the training that made it."""
+    answer = trainings.platform.call("GET", f"{TASK}/versions/1/certificate")
+    assert answer.status == 200, answer.text
+    key = trainings.platform.call("GET", "/api/v1/apprentice/certificate-key")
+    public = key.json["certificateKey"]["publicKey"]
+    said = verify_certificate(answer.json["certificate"], public)
+
+    assert (said.training_id, said.training) == (judged_by["id"], judged_by["number"])
+    assert said.model_of == made_by["number"]
+    assert said.cost.spent_nano_usd == made_by["spentNanoUsd"] > 0
+    assert float(said.cost.seconds) == made_by["model"]["seconds"]
+    repository = TrainingRepository(trainings.table)
+    first, second = (repository.get(trainings.task_id, number) for number in (1, 2))
+    assert said.trained_at == first.created_at
+    assert said.data.frozen_at == first.manifest.frozen_at
+    assert said.data.holdout_frozen_at == second.manifest.frozen_at
+    assert said.data.train_sha256 == made_by["data"]["trainSha256"]
+    assert said.data.holdout_sha256 == judged_by["data"]["holdoutSha256"]
 
 
 def host(trainings, number=1):
@@ -334,6 +357,40 @@ def test_a_kept_model_of_a_training_that_was_given_up_goes_in_the_end(trainings,
     assert last_event()["redrive"] > MOST_REDRIVES + 1
     assert trainings.step("freeze_examples", last_event())["done"]
     assert trainings.objects() == []
+
+
+def test_a_model_that_is_hosted_later_has_no_training_begin_sooner(trainings, monkeypatch):
+    """What the last training had seen of examples makes none again, whoever was hosted since."""
+    unhosted(trainings, monkeypatch)
+    repository = TrainingRepository(trainings.table)
+    last = (f"{trainings.task_id}#trainings", "last")
+    trainings.table.update(*last, {"examples": 400})
+    assert host(trainings).status == 202
+    assert repository.last(trainings.task_id).examples == 400
+
+    canceled(trainings, last_event())
+    # Of another definition none was ever seen by this one's.
+    trainings.table.update(*last, {"examples": 900, "definition_hash": "another"})
+    assert host(trainings, 2).status == 202
+    assert repository.last(trainings.task_id).examples == 400
+
+
+def test_no_training_begins_by_itself_while_a_model_waits_for_a_host(trainings, monkeypatch):
+    """The next one would be paid for and could not be hosted either; somebody may begin it."""
+    trainings.put(training={**TRAINING, "holdout": 0.5}, thresholds=THRESHOLDS)
+    trainings.runs.ledger.fake.world.answers.answerer = taught
+    unhosted(trainings, monkeypatch)
+    answered(trainings, seed=1)
+
+    sweep(trainings)
+
+    assert (trainings.trainings_of_it(), len(trainings.jobs())) == ([1], 1)
+    waits = trainings.shown("status")["nextTraining"]["waits"]
+    assert (waits["reason"], waits["until"]) == ("hosting", None)
+    assert "the model of training 1 is kept until" in waits["message"]
+    assert trainings.platform.call("POST", f"{TASK}/trainings").status == 202
+    assert trainings.trainings_of_it() == [2, 1]
+    assert trainings.shown("status")["nextTraining"]["waits"] is None
 
 
 def changed(trainings, **fields):

@@ -93,10 +93,11 @@ def test_a_component_answers_and_says_why_it_does_not(lab: Lab, ask) -> None:
     assert reason_of(ask(served)) == Reason.NOT_READY
     lab.plant(Kind.THROTTLING, operation="InvokeEndpoint")
     assert reason_of(ask(served)) == Reason.BUSY
-    lab.plant(Kind.SLOW, operation="InvokeEndpoint", seconds=0.5)
-    assert reason_of(ask(served, timeout_ms=200)) == Reason.TIMED_OUT
     lab.plant(Kind.LOST_ANSWER, operation="InvokeEndpoint")
     assert reason_of(ask(served)) == Reason.UNREACHABLE
+    # Last of these: its request is still there when it is no longer waited for.
+    lab.plant(Kind.SLOW, operation="InvokeEndpoint", seconds=0.5)
+    assert reason_of(ask(served, timeout_ms=200)) == Reason.TIMED_OUT
 
     lab.sagemaker.update_inference_component_runtime_config(
         InferenceComponentName="v1", DesiredRuntimeConfig={"CopyCount": 0}

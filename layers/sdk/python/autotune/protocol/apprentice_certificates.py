@@ -110,10 +110,13 @@ class ApprenticeCertificateData(ResponseModel):
         sha256: of the three digests below in this order, each with a line feed: the data's hash.
         train_sha256: of the bytes that it learned from.
         holdout_sha256: of the bytes that judge it.
-        examples_sha256: of the ids of the examples that judge it and then of those that it learned
-            from, each with a line feed.
+        examples_sha256: of the ids of the examples that were frozen with those that judge it:
+            first of these and then of those to learn from, each with a line feed.
         train: how many it learned from.
         holdout: how many it never saw.
+        frozen_at: when what it learned from was frozen.
+        holdout_frozen_at: when what judges it was, where that was later, for a model that was kept;
+            None where both were frozen together.
     """
 
     sha256: str
@@ -123,14 +126,15 @@ class ApprenticeCertificateData(ResponseModel):
     train: int
     holdout: int
     frozen_at: Timestamp
+    holdout_frozen_at: Timestamp | None = None
 
 
 class ApprenticeCertificateCost(ResponseModel):
-    """What the training took.
+    """What the training took that made the model.
 
     Attributes:
         seconds: how long the model was computed, in seconds.
-        spent_nano_usd: what jobs on SageMaker cost, in billionths of a US dollar; 0 where a
+        spent_nano_usd: what its jobs on SageMaker cost, in billionths of a US dollar; 0 where a
             function of this deployment trained it.
     """
 
@@ -151,8 +155,12 @@ class ApprenticeCertificate(ResponseModel):
             that need no other, and in certificates that are older than this field.
         base_sha256: of the list of the base's files and their digests (``base.json``), in
             hexadecimal digits; None alike.
-        training_id: the training that made it.
-        trained_at: when that began.
+        configuration_version: of the training below.
+        training_id: the training that judged it and made it a version, which has the number
+            ``training``.
+        model_of: number of the training that made the model, where an earlier one did and it was
+            kept until it could be hosted; None where that training made it itself.
+        trained_at: when the training that made the model began.
         issued_at: when it was signed.
     """
 
@@ -170,6 +178,7 @@ class ApprenticeCertificate(ResponseModel):
     base_sha256: str | None = None
     training_id: str
     training: int
+    model_of: int | None = None
     backend: TrainingBackend
     trained_at: Timestamp
     issued_at: Timestamp

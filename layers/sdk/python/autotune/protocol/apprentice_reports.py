@@ -167,9 +167,12 @@ class ApprenticeTrainingWait(ResponseModel):
 
     Attributes:
         reason: ``budget`` where ``training_monthly`` has no room for its job, ``versions`` where
-            the task has as many versions as it may, ``trainings`` where it had as many of these.
+            the task has as many versions as it may, ``trainings`` where it had as many of these,
+            ``hosting`` where what the last one made is kept until it is hosted, or was beyond the
+            account's quota.
         message: the same for people.
-        until: when the month is over that has no room; None where another configuration is needed.
+        until: when the month is over that has no room, or that model is kept no longer; None where
+            it takes somebody: another configuration, a higher quota, or a training of theirs.
     """
 
     reason: ApprenticeTrainingWaitReason

@@ -17,9 +17,9 @@ ApprenticeTrainingStep = Literal["freeze", "train", "verify", "deploy", "validat
 """``verify`` looks at what a job trained before anybody loads it, and ``deploy`` has SageMaker host
 it, so that it is judged as callers will have it."""
 
-ApprenticeTrainingWaitReason = Literal["budget", "versions", "trainings"]
-"""Why a training does not begin that is due: its job cannot be paid for, or the task has as many
-versions as it may, or had as many trainings."""
+ApprenticeTrainingWaitReason = Literal["budget", "versions", "trainings", "hosting"]
+"""Why a training does not begin that is due: its job cannot be paid for, the task has as many
+versions as it may, or had as many trainings, or what the last one made has no host yet."""
 
 ApprenticeTrainingObjection = Literal[
     "too_few_examples",
@@ -257,7 +257,8 @@ class ApprenticeTraining(ResponseModel):
     Attributes:
         number: later ones have higher numbers.
         step: what it is at, or ended at.
-        examples: how many there were of its definition when it began.
+        examples: how many there were of its definition when it began; of one that hosts a model
+            that was made before, how many the trainings until then had seen.
         shortage: what it lacked, where it was discarded before anything was trained.
         version: the one that came of it, once it is hosted.
         objections: why it was discarded.

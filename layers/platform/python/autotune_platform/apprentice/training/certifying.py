@@ -15,7 +15,6 @@ from autotune.protocol.apprentice_trainings import (
 from autotune.protocol.canonical_json import canonical_json
 from autotune_platform.access.models import Caller
 from autotune_platform.apprentice.configuration.service import TaskConfigurations
-from autotune_platform.apprentice.examples.manifests import Manifest
 from autotune_platform.apprentice.training.models import Certificate, Training
 from autotune_platform.apprentice.training.repository import TrainingRepository
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
@@ -33,13 +32,18 @@ class Certifying:
     signing: DocumentSigning
     clock: Clock = SYSTEM_CLOCK
 
-    def certify(self, training: Training, version: int) -> Certificate:
+    def certify(self, training: Training, version: int, *, made_by: Training) -> Certificate:
         """Return a certificate of a training whose model passed, and is to be a version.
 
         It counts once it is stored with the end of the training. Who is killed before leaves a
         signature that nobody saw.
+
+        Args:
+            training: the one that judged the model.
+            version: the number that it is to have.
+            made_by: the training that the model came of, most often the same.
         """
-        document = certificate_of(training, version, issued_at=self.clock.now())
+        document = certificate_of(training, version, made_by=made_by, issued_at=self.clock.now())
         text = canonical_json(document.model_dump(mode="json", by_alias=True))
         return Certificate(
             version=version,
@@ -79,11 +83,10 @@ class CertificateReading:
 
 
 def certificate_of(
-    training: Training, version: int, *, issued_at: datetime
+    training: Training, version: int, *, made_by: Training, issued_at: datetime
 ) -> wire.ApprenticeCertificate:
     """Return what a training's certificate says; it has no text of a run or an example."""
-    manifest, model = training.manifest, training.model
-    assert manifest is not None
+    model = training.model
     assert model is not None
     return wire.ApprenticeCertificate(
         type=wire.CERTIFICATE_TYPE,
@@ -100,13 +103,14 @@ def certificate_of(
         base_sha256=model.base_sha256,
         training_id=training.id,
         training=training.number,
+        model_of=training.model_of,
         backend=training.backend,
-        trained_at=training.created_at,
+        trained_at=made_by.created_at,
         issued_at=issued_at,
-        data=_data(manifest),
+        data=_data(training, made_by),
         test=_test(training),
         cost=wire.ApprenticeCertificateCost(
-            seconds=_exact(model.seconds), spent_nano_usd=training.spent_nano_usd
+            seconds=_exact(model.seconds), spent_nano_usd=made_by.spent_nano_usd
         ),
     )
 
@@ -122,7 +126,10 @@ def certificate_on_wire(certificate: Certificate) -> wire.SignedApprenticeCertif
     )
 
 
-def _data(manifest: Manifest) -> wire.ApprenticeCertificateData:
+def _data(training: Training, made_by: Training) -> wire.ApprenticeCertificateData:
+    learned_from, manifest = made_by.manifest, training.manifest
+    assert learned_from is not None
+    assert manifest is not None
     digests = (manifest.train.sha256, manifest.held_out.sha256, manifest.examples_sha256)
     lines = "".join(f"{one}\n" for one in digests)
     return wire.ApprenticeCertificateData(
@@ -132,7 +139,8 @@ def _data(manifest: Manifest) -> wire.ApprenticeCertificateData:
         examples_sha256=manifest.examples_sha256,
         train=manifest.train.rows,
         holdout=manifest.held_out.rows,
-        frozen_at=manifest.frozen_at,
+        frozen_at=learned_from.frozen_at,
+        holdout_frozen_at=None if training.model_of is None else manifest.frozen_at,
     )
 
 

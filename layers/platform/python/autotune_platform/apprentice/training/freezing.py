@@ -56,11 +56,11 @@ class FreezeStep:
 
         That one learned from what was frozen then: it never saw the side that is held out now.
         """
-        found = self.progress.trainings
-        made_by = found.get(training.task_id, training.model_of) if training.model_of else None
-        if made_by is None or made_by.manifest is None:
+        if training.model_of is None:
             self.progress.go_on(training, "train", manifest=manifest)
             return
+        made_by = self.progress.trainings.maker_of(training)
+        assert made_by.manifest is not None, "it made a model"
         learned = {"train": made_by.manifest.train, "selections": made_by.manifest.selections}
         self.progress.go_on(training, "deploy", manifest=manifest.model_copy(update=learned))
 

@@ -71,6 +71,7 @@ class HostStep:
 
     def _host(self, under: Under, begun: Begun) -> None:
         training, task = begun.training, begun.task
+        made_by = self.progress.trainings.maker_of(training)
         for _ in BUSY.attempts(_ATTEMPTS):
             known = self.versions.all_of(task.id)
             if len(known) >= MAX_APPRENTICE_VERSIONS:
@@ -78,7 +79,7 @@ class HostStep:
                 return
             number = _next(known)
             # Before there is a version: none is without one for as long as KMS does not answer.
-            certificate = self.certifying.certify(training, number)
+            certificate = self.certifying.certify(training, number, made_by=made_by)
             version = self.versions.added(task, self._version(begun, number))
             if self.progress.host(training, certificate, *version):
                 return

@@ -155,7 +155,8 @@ class Training(FrozenModel):
     Attributes:
         task_name: names are never given to another task while it runs.
         cause: why it began.
-        examples: how many there were of its definition when it began.
+        examples: how many there were of its definition when it began; of one that hosts a model
+            that was made before, how many the trainings until then had seen.
         manifest: of the frozen examples.
         redrive: how often its execution was lost; executions before the last redrive have no say.
         turn: how often it was written while a job trained it; of two that look after it one has a
@@ -259,7 +260,8 @@ class HeldBack(FrozenModel):
 
     Attributes:
         configuration_version: under another one it may.
-        until: when the month is over whose budget has no room, if it is that.
+        until: when the month is over whose budget has no room, or the model is kept no longer, if
+            it is that.
     """
 
     reason: ApprenticeTrainingWaitReason

@@ -23,9 +23,11 @@ class Obstacle(NamedTuple):
     """Why a training cannot begin.
 
     Attributes:
-        reason: in a word: its job cannot be paid for, or its model could be no version.
+        reason: in a word: its job cannot be paid for, or its model could be no version or could
+            not be hosted.
         message: the same for people.
-        until: when the month is over that has no room; None where only another configuration helps.
+        until: when the month is over that has no room, or a model is kept no longer; None where
+            only somebody can help.
         no_room: the budget that has none, if it is that.
     """
 

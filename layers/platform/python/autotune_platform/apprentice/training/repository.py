@@ -67,6 +67,14 @@ class TrainingRepository:
         item = self._table.get(trainings_of(task_id), training_key(number))
         return model_from(item, Training) if item else None
 
+    def maker_of(self, training: Training) -> Training:
+        """Return the training that a training's model came of: itself, but for one taken over."""
+        if training.model_of is None:
+            return training
+        made_by = self.get(training.task_id, training.model_of)
+        assert made_by is not None, "trainings go with their task"
+        return made_by
+
     def list(
         self, task_id: str, *, limit: int, next_token: str | None
     ) -> tuple[Sequence[Training], str | None]:

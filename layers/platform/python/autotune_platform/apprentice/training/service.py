@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from autotune.protocol.ids import new_id
@@ -16,6 +16,7 @@ from autotune_platform.apprentice.configuration.trainable import (
     objection_to_training,
 )
 from autotune_platform.apprentice.folding.repository import EvidenceRepository
+from autotune_platform.apprentice.training.kept import objection_to_hosting
 from autotune_platform.apprentice.training.models import START_WITHIN, LastTraining, Training
 from autotune_platform.apprentice.training.obstacles import TrainingObstacles
 from autotune_platform.apprentice.training.repository import TrainingRepository
@@ -31,8 +32,6 @@ from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.retry import BUSY
 
 _ATTEMPTS = 8
-_LET_GO = timedelta(minutes=5)
-"""So long before its end a kept model is taken no more: whoever deletes it has another clock."""
 TRAINED_HERE = IN_JOBS | {"linear"}
 """Backends that something trains so far."""
 
@@ -123,7 +122,7 @@ class Trainings:
                 task, document, last, by=caller.principal_id, now=self.clock.now()
             ).model_copy(
                 update={
-                    "examples": made_by.examples,
+                    "examples": _seen(last, made_by),
                     "model": made_by.model,
                     # What it learned from is known of that one alone.
                     "model_of": made_by.model_of or number,
@@ -242,23 +241,13 @@ def objection_to(document: Mapping[str, Any], name: str) -> str | None:
     return None if found is None else str(found)
 
 
-def objection_to_hosting(
-    made_by: Training, task: ApprenticeTask, document: Mapping[str, Any], now: datetime
-) -> str | None:
-    """Return why what a training made cannot be hosted now; None where it can."""
-    number, kept_until, model = made_by.number, made_by.model_kept_until, made_by.model
-    if made_by.model_taken_by is not None:
-        return f"training {made_by.model_taken_by} has the model of training {number}"
-    if model is None or kept_until is None or now >= kept_until - _LET_GO:
-        return f"no model of training {number} is kept: those are that could not be hosted"
-    if made_by.definition_hash != task.definition_hash:
-        return f"the task has another definition since training {number}: train again"
-    settings = document["training"]
-    if settings is None or settings["backend"] not in IN_JOBS:
-        return "training.backend is none whose models SageMaker hosts"
-    if settings["baseModel"] != model.base_model:
-        return f"training {number} is of training.baseModel {model.base_model}: put that again"
-    return None
+def _seen(last: LastTraining, made_by: Training) -> int:
+    """Return how many examples trainings have seen: one that hosts a model takes none of it back.
+
+    Else the next would be due by what the model learned from, and so be paid for again.
+    """
+    is_same = last.definition_hash == made_by.definition_hash
+    return max(last.examples if is_same else 0, made_by.examples)
 
 
 def latest_emergency(evidence: EvidenceRepository, task_id: str, definition_hash: str) -> int:

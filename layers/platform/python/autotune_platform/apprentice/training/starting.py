@@ -5,8 +5,9 @@ what is due, and takes the number off the index if it is as it was read. So noth
 tasks where nothing happens, whoever is killed leaves the number to the next sweep, and of two that
 sweep one begins: a training requires its number and that none is under way.
 
-One that could not be paid for is held back, and looked at again every ten minutes: to begin it
-would freeze its examples for nothing, and the next one would wait for another batch.
+One that could not be paid for, or whose model could not be hosted (``kept``), is held back, and
+looked at again every ten minutes: to begin it would freeze its examples for nothing or pay for
+nothing, and the next one would wait for another batch.
 """
 
 from collections.abc import Callable
@@ -19,6 +20,7 @@ from autotune_platform.apprentice.configuration.models import ApprenticeTask, Co
 from autotune_platform.apprentice.configuration.repository import TaskRepository
 from autotune_platform.apprentice.folding.repository import EvidenceRepository
 from autotune_platform.apprentice.training.due import Due, next_training
+from autotune_platform.apprentice.training.kept import LOOKED_AT, waits_for_host
 from autotune_platform.apprentice.training.models import HeldBack, LastTraining
 from autotune_platform.apprentice.training.obstacles import Obstacle, TrainingObstacles
 from autotune_platform.apprentice.training.repository import Grown, TrainingRepository
@@ -97,7 +99,10 @@ class TrainingStarting:
         if not due.is_due:
             self.trainings.looked(grown)
             return False
-        obstacle = self.obstacles.of(task, found.document)
+        latest, _ = self.trainings.list(task.id, limit=LOOKED_AT, next_token=None)
+        obstacle = waits_for_host(
+            latest, task, found.document, self.clock.now()
+        ) or self.obstacles.of(task, found.document)
         if last.number >= MAX_APPRENTICE_TRAININGS:
             said = f"task {task.name} had {last.number} trainings; make another task"
             obstacle = Obstacle("trainings", said)
