@@ -6,6 +6,8 @@ import pytest
 
 from autotune_platform.apprentice.hosting import lacking
 from autotune_platform.apprentice.hosting.advancing import STUCK_MESSAGE
+from autotune_platform.apprentice.hosting.hosts import Found
+from autotune_platform.apprentice.hosting.repository import HostingDay
 from autotune_platform.apprentice.instance_prices import InstancePrices
 from autotune_platform.apprentice.local.contract import LocalAnswer, Reason
 from local.sagemaker.faults import Kind
@@ -286,3 +288,37 @@ def asked_for_a_while(hosted, hosting):
     for _ in range(12):
         hosted.ask(hosting)
         hosted.sweep()
+
+
+def with_an_endpoint_under_way(hosted, monkeypatch):
+    """Return a base whose endpoint is being made when it is looked at first, and is there then."""
+    base = hosted.base_of(hosted.want("1-aa", base=BOTH))
+    hosts = hosted.advancing.hosts
+    monkeypatch.setattr(hosts, "endpoint", lambda _: Found("Creating"))
+    hosted.advancing.look(base)
+    monkeypatch.undo()
+    assert hosts.create_endpoint(base)
+    hosted.lab.settled(base.name)
+    return base
+
+
+def test_an_instance_is_counted_whose_component_is_beyond_a_quota(hosted, monkeypatch):
+    hosted.advancing.steps.prices = InstancePrices(usd={FIRST: "0.36", SECOND: "0.72"})
+    base = with_an_endpoint_under_way(hosted, monkeypatch)
+    hosted.lab.plant(Kind.RESOURCE_LIMIT, operation="CreateInferenceComponent")
+    hosted.sweep(minutes=10)
+    base = hosted.repository.find(hosted.task_id, base.name)
+    assert (base.state, base.lacking.lacks) == ("waiting", {FIRST: "quota"})
+    assert sum_of(hosted) == HostingDay(600, 0, 600 * 100_000)
+
+
+def test_a_component_has_half_an_hour_of_its_own(hosted, monkeypatch):
+    base = with_an_endpoint_under_way(hosted, monkeypatch)
+    hosted.lab.plant(Kind.STUCK, operation="CreateInferenceComponent")
+    states = []
+    for minutes in (29, 20, 11):
+        hosted.clock.turn(minutes=minutes)
+        hosted.advancing.look(hosted.repository.find(hosted.task_id, base.name))
+        found = hosted.repository.find(hosted.task_id, base.name)
+        states.append((found.state, found.error))
+    assert states == [("creating", None), ("creating", None), ("deleting", "stuck")]

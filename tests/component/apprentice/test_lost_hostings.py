@@ -8,7 +8,8 @@ from pydantic import ValidationError
 from autotune_platform.apprentice.hosting.advancing import STUCK_MESSAGE
 from autotune_platform.apprentice.instance_prices import InstancePrices
 from autotune_platform.apprentice.local.contract import LocalAnswer, Reason, Unavailable
-from tests.support.hostings import reason_of, sum_of, teardown
+from local.sagemaker.faults import Kind
+from tests.support.hostings import BASE, reason_of, sum_of, teardown
 from tests.support.local_sagemaker import until
 
 
@@ -156,4 +157,28 @@ def test_what_somebody_took_down_is_not_made_again(hosted):
     for _ in range(3):
         hosted.sweep()
     assert hosted.want("1-aa").error == "refused"
+    assert hosted.there() == set()
+
+
+def test_what_sagemaker_does_not_answer_for_is_behind_what_is_due(hosted):
+    first, second = hosted.want("1-aa"), hosted.want("2-bb", base=BASE._replace(rank=32))
+    hosted.clock.turn(minutes=1)
+    hosted.lab.plant(Kind.THROTTLING, operation="*", name=first.base, times=1_000)
+    hosted.sweep()
+    due = {one.name: one.due_at for one in hosted.repository.of_task(hosted.task_id)}
+    assert due[first.base] > hosted.clock.now() + timedelta(seconds=29)
+    hosted.lab.faults.clear()
+    hosted.sweep()
+    assert hosted.base_of(first).created
+    assert hosted.base_of(second).state == "ready"
+
+
+def test_a_configuration_that_is_not_deleted_is_not_left_behind(hosted):
+    hosting = hosted.ready("1-aa", number=1)
+    hosted.retire(hosting, 1)
+    hosted.lab.plant(Kind.REFUSED, operation="DeleteEndpointConfig", times=2)
+    hosted.sweep(hours=25)
+    for _ in range(8):
+        hosted.sweep()
+    assert hosted.state(hosted.base_of(hosting)) == "gone"
     assert hosted.there() == set()

@@ -176,19 +176,20 @@ class Hosts:
         if not self._is_gone(self.endpoint(hosting)):
             do("delete_endpoint", EndpointName=hosting.name)
             return False
-        self._delete_if_ours("endpoint_config", "EndpointConfig", hosting)
-        self._delete_if_ours("model", "Model", hosting)
-        return True
+        is_gone = self._delete_if_ours("endpoint_config", "EndpointConfig", hosting)
+        return self._delete_if_ours("model", "Model", hosting) and is_gone
 
     @staticmethod
     def _is_gone(found: Found) -> bool:
         return found.status is None or not found.is_ours
 
-    def _delete_if_ours(self, operation: str, words: str, hosting: Hosting) -> None:
+    def _delete_if_ours(self, operation: str, words: str, hosting: Hosting) -> bool:
+        """Return whether nothing of ours is left; what an endpoint uses is refused for a while."""
         named = {f"{words}Name": hosting.name}
         described = self.control.find(f"describe_{operation}", **named)
-        if described is not None and self._is_ours(described[f"{words}Arn"], hosting):
-            self.control.do(f"delete_{operation}", **named)
+        if described is None or not self._is_ours(described[f"{words}Arn"], hosting):
+            return True
+        return self.control.do(f"delete_{operation}", **named)
 
     def _found(
         self,
