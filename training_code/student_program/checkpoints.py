@@ -139,10 +139,12 @@ def _step_of(folder: Path) -> int:
         return 0
     try:
         noted = json.loads(state.read_text())
-    except ValueError:  # some of it
+        step, digests = noted["step"], [noted["files"][name] for name in _FILES]
+    except (KeyError, TypeError, ValueError):  # some of it, or of another shape
         return 0
+    files = [folder / name for name in _FILES]
     is_whole = all(
-        (folder / name).is_file() and digest_of(folder / name) == noted["files"][name]
-        for name in _FILES
+        file.is_file() and digest_of(file) == digest
+        for file, digest in zip(files, digests, strict=True)
     )
-    return int(noted["step"]) if is_whole else 0
+    return step if is_whole and isinstance(step, int) else 0

@@ -48,6 +48,7 @@ function Life({ name, version, standings, trainings }) {
       ["Evidence", evidenceOf(own)],
       ["Model", html`<code>${version.model}</code>`],
       ["What was served under that name", !training && version.digest && html`<code>${version.digest}</code>`],
+      ["Gate", version.needsGate && "its hold-out was judged behind its gate, which it keeps whatever local.gate says"],
       ["Training", training ? html`<a href=${link(["apprentice", name, "trainings", String(training.number)])}>training ${count(training.number)}</a>` : "none: it was registered"],
       ["Pairs", html`<a href=${link(["apprentice", name, "pairs"], { version: version.number })}>pairs of version ${count(version.number)}</a>`],
     ].map(([title, value]) => [title, value || null])} />

@@ -4,10 +4,11 @@ SageMaker is one in memory here, whose jobs run until they are stopped.
 """
 
 from contextlib import suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from botocore.exceptions import ClientError
+from pydantic import ValidationError
 
 from autotune_platform.apprentice.instance_prices import price_of, reserved_for
 from autotune_platform.budgets.uses import partition, task_scope, training_of
@@ -206,12 +207,27 @@ def test_a_note_that_was_read_before_its_job_was_paid_for_costs_no_files(
     read_before = list(watched.due(clock.now() + timedelta(hours=1), limit=10))
     jobs.has[event["job"]]["TrainingJobStatus"] = "Failed"
     event = trainings.look(trainings.look(event))
-    assert jobs.running() == [event["job"]] != [read_before[0].name]
+    assert jobs.running() == [event["job"]] != [read_before[0]["name"]]
     before = trainings.objects()
     assert any("/jobs/" in key for key in before)
     monkeypatch.setattr(type(watched), "due", lambda *_, **__: iter(read_before))
     assert swept(clock) == 1
     assert trainings.objects() == before
+
+
+def test_a_note_that_cannot_be_read_holds_up_no_other(trainings, jobs, clock):
+    event = trainings.look(trainings.begin()._asdict())
+    handler("functions.apprentice.fail_training")({**event, "job": None}, LambdaContext(60))
+    place = f"{trainings.task_id}#jobs"
+    unreadable = {"open_shard": "jobs", "due_at": "2026-01-01T00:00:00.000Z", "name": "other"}
+    trainings.table.put({"pk": place, "sk": "job#other", **unreadable})
+
+    with pytest.raises(ValidationError):
+        swept(clock, minutes=6)
+
+    assert jobs.running() == []
+    again = datetime.fromisoformat(trainings.table.get(place, "job#other")["due_at"])
+    assert again > clock.now()
 
 
 def test_a_job_that_was_planned_before_there_were_notes_is_paid_for(trainings, jobs, clock):

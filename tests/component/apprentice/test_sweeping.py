@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from autotune_platform.apprentice.configuration.repository import TaskRepository
+from autotune_platform.apprentice.folding.repository import EvidenceRepository
 from autotune_platform.apprentice.folding.service import RunFolding
 from autotune_platform.apprentice.routing import Model
 from autotune_platform.apprentice.runs.models import RunPair
@@ -169,6 +170,31 @@ def test_a_deletion_waits_for_runs_and_goes_on_as_far_as_there_is_time(apprentic
     assert len(list(apprentice.evidence.pairs(apprentice.task.id, 1))) == 3
     sweep(DEADLINE * 2)
     assert TaskRepository(apprentice.table).find(apprentice.organization_id, "intents") is None
+
+
+def test_a_deletion_that_fails_holds_up_no_other_and_waits_behind_them(
+    apprentice, sweep, monkeypatch
+):
+    other = Apprentice(apprentice.platform, apprentice.connection_id, name="other")
+    tasks = TaskRepository(apprentice.table)
+    for one in (apprentice, other):
+        tasks.mark(one.task, NOON - timedelta(days=1))
+    sick = apprentice.task.id
+
+    def erase(self, task_id, erase=EvidenceRepository.erase, **given):
+        if task_id == sick:
+            raise RuntimeError("sick")
+        return erase(self, task_id, **given)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(EvidenceRepository, "erase", erase)
+        with pytest.raises(RuntimeError, match="sick"):
+            sweep(DEADLINE * 2)
+        assert tasks.find(apprentice.organization_id, "other") is None
+        assert sweep(DEADLINE * 2) == 0
+    assert tasks.find(apprentice.organization_id, "intents") is not None
+    assert sweep(DEADLINE * 4) == 1
+    assert tasks.find(apprentice.organization_id, "intents") is None
 
 
 def test_a_sweep_ends_in_time(apprentice, sweep):

@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 import pytest
+from pydantic import ValidationError
 
 from autotune import verify_certificate
 from autotune.protocol.apprentice_trainings import ApprenticeTrainingTest
@@ -15,6 +16,7 @@ from local.sagemaker.faults import Kind
 from tests.support.apprentice_folding import Apprentice
 from tests.support.executions import inputs_of
 from tests.support.lambdas import LambdaContext, handler
+from tests.support.ledger import later
 from tests.support.students import made_up
 from tests.support.training_jobs import BASE, TASK, TRAINING, TYPES, job_trainings, store_base
 from tests.support.trainings import THRESHOLDS, VERBS, taught
@@ -375,6 +377,61 @@ def test_a_model_that_is_hosted_later_has_no_training_begin_sooner(trainings, mo
     assert repository.last(trainings.task_id).examples == 400
 
 
+def test_a_training_that_is_canceled_leaves_nothing_though_its_execution_died(trainings):
+    trained(trainings)
+    assert archive(trainings)
+
+    assert trainings.platform.call("POST", f"{TASK}/trainings/1/cancel").status == 200
+
+    event = last_event()
+    assert event["redrive"] == 1
+    assert trainings.step("freeze_examples", event)["done"]
+    assert trainings.objects() == []
+
+
+def test_a_training_that_cannot_be_read_holds_up_no_other_and_waits_behind_them(
+    trainings, monkeypatch
+):
+    kept = unhosted(trainings, monkeypatch)
+    assert host(trainings).status == 202
+    place = f"{trainings.task_id}#trainings"
+    past = "2026-01-01T00:00:00.000Z"
+    key = (place, "training#000001")
+    trainings.table.update(*key, {"open_shard": "trainings", "due_at": past, "step": "unknown"})
+    changed(trainings, due_at=datetime.now(UTC) - timedelta(seconds=1))
+
+    with pytest.raises(ValidationError):
+        sweep(trainings)
+
+    assert last_event() == {**last_event(), "number": 2, "redrive": 1}
+    assert trainings.table.get(*key)["due_at"] > f"{datetime.now(UTC):%Y-%m-%dT%H:%M}"
+    sweep(trainings)
+    assert archive(trainings) == [kept]
+
+
+def test_a_kept_model_that_cannot_be_let_go_waits_behind_others(trainings, monkeypatch):
+    unhosted(trainings, monkeypatch)
+    past = datetime.now(UTC) - timedelta(seconds=1)
+    changed(trainings, number=1, model_kept_until=past, due_at=past)
+    with monkeypatch.context() as patched:
+        patched.setattr(TrainingRepository, "let_go", _failing)
+        with pytest.raises(RuntimeError):
+            sweep(trainings)
+    due = datetime.fromisoformat(
+        trainings.table.get(f"{trainings.task_id}#trainings", "training#000001")["due_at"]
+    )
+    assert due > datetime.now(UTC) + timedelta(minutes=14)
+    sweep(trainings)
+    assert trainings.read()["modelKeptUntil"] is not None
+    with later(timedelta(minutes=16)):
+        sweep(trainings)
+    assert trainings.read()["modelKeptUntil"] is None
+
+
+def _failing(*_):
+    raise RuntimeError("sick")
+
+
 def test_no_training_begins_by_itself_while_a_model_waits_for_a_host(trainings, monkeypatch):
     """The next one would be paid for and could not be hosted either; somebody may begin it."""
     trainings.put(training={**TRAINING, "holdout": 0.5}, thresholds=THRESHOLDS)
@@ -393,10 +450,10 @@ def test_no_training_begins_by_itself_while_a_model_waits_for_a_host(trainings, 
     assert trainings.shown("status")["nextTraining"]["waits"] is None
 
 
-def changed(trainings, **fields):
-    """Store training 2 as it is not yet."""
+def changed(trainings, number=2, **fields):
+    """Store a training as it is not yet."""
     repository = TrainingRepository(trainings.table)
-    training = repository.get(trainings.task_id, 2)
+    training = repository.get(trainings.task_id, number)
     stored = repository.changed(training, training.model_copy(update=fields))
     assert trainings.table.write_together([stored], token=uuid4().hex) is None
 
@@ -407,7 +464,8 @@ def test_a_model_that_is_kept_is_not_let_go_before_its_time(trainings, monkeypat
     found = trainings.read()
     repository = TrainingRepository(trainings.table)
     training = repository.get(trainings.task_id, 1)
-    monkeypatch.setattr(TrainingRepository, "due", lambda *_, **__: iter([training]))
+    stored = trainings.table.get(f"{trainings.task_id}#trainings", "training#000001")
+    monkeypatch.setattr(TrainingRepository, "due", lambda *_, **__: iter([stored]))
     begun = len(inputs_of("train_student"))
 
     sweep(trainings)

@@ -139,7 +139,7 @@ def test_what_a_host_lacks_is_shown(capsys):
     assert (waits["waitsSince"], waits["triedAgain"]) == ("2026-11-27 00:00", "2026-11-27 02:00")
     ended = printed(state="failed", error="hosting_quota", reason="words", model_kept_until=at)
     assert ended["modelKeptUntil"] == "2026-11-27"
-    assert ended["why"].endswith("what hosts it; it is kept (words)")
+    assert ended["why"].endswith("what hosts it; it is kept for 30 days (words)")
     assert "triedAgain" not in ended
 
 

@@ -36,6 +36,7 @@ def test_a_model_is_registered_listed_and_retired(run, server):
         "DIGEST",
         "STATE",
         "DEFINITION",
+        "GATE",
         "CANARY",
         "REGISTERED",
     ]

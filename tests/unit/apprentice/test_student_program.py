@@ -197,3 +197,28 @@ def test_a_checkpoint_of_which_some_is_stored_leaves_the_one_before(tmp_path):
     (first / "training.safetensors").unlink()
     (second / "training.safetensors").unlink()
     assert newest(tmp_path) is None
+
+
+@pytest.mark.parametrize(
+    "noted",
+    [
+        "[]",
+        "null",
+        '"files"',
+        "{}",
+        '{"step": 300}',
+        '{"step": 300, "files": null}',
+        '{"step": 300, "files": {"adapter_model.safetensors": 1}}',
+        '{"step": null, "files": FILES}',
+        '{"step": [300], "files": FILES}',
+        '{"step": 1e999, "files": FILES}',
+        '{"files": FILES}',
+    ],
+)
+def test_a_checkpoint_of_another_shape_leaves_the_one_before(tmp_path, noted):
+    first = stored(tmp_path, "odd", 100)
+    state = stored(tmp_path, "even", 200) / "state.json"
+    files = json.dumps(json.loads(state.read_text())["files"])
+    state.write_text(noted.replace("FILES", files))
+
+    assert newest(tmp_path) == (100, first)

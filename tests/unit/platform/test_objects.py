@@ -50,9 +50,13 @@ def test_a_thousand_are_one_call_and_none_is_no_call(s3: Any, calls: list[str]) 
     assert calls == ["DeleteObjects"] * 3
 
 
-def test_what_the_bucket_keeps_is_an_error(s3: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_the_bucket_keeps_is_an_error(
+    s3: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     refused = {"Errors": [{"Key": "k", "Code": "SlowDown"}]}
     monkeypatch.setattr(s3, "delete_objects", lambda **_: refused)
 
     with pytest.raises(UnavailableError):
         delete_objects(s3, "bucket", ["k"])
+    (said,) = caplog.records
+    assert (said.__dict__["code"], said.__dict__["errors"]) == ("SlowDown", 1)

@@ -144,6 +144,8 @@ HOLDER = DataHolder(
             what="what was trained: outputs that linear students choose among, hashes of words, "
             "weights",
             has_text=True,
+            kept="until erased; of no version: until its training has ended, or for 30 days after "
+            "where it could not be hosted",
             erased=_TASK,
         ),
         Holding(

@@ -3,11 +3,15 @@
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from aws_lambda_powertools import Logger
+
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.grouping import groups
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
+
+logger = Logger()
 
 _OBJECTS_PER_CALL = 1_000
 
@@ -29,5 +33,11 @@ def delete_objects(s3: "S3Client", bucket: str, keys: Iterable[str]) -> None:
         answer = s3.delete_objects(
             Bucket=bucket, Delete={"Objects": [{"Key": key} for key in some], "Quiet": True}
         )
-        if answer.get("Errors"):
+        if errors := answer.get("Errors"):
+            logger.warning(
+                "a bucket kept objects",
+                bucket=bucket,
+                errors=len(errors),
+                code=errors[0].get("Code"),
+            )
             raise UnavailableError("the bucket is busy", retry_after_seconds=1)

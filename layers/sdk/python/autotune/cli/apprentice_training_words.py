@@ -77,8 +77,10 @@ _ERRORS: Mapping[ApprenticeTrainingError, str] = {
     "job_stopped": "somebody stopped the job at SageMaker",
     "algorithm_error": "the program that trains failed",
     "out_of_time": "it took longer than training.max_runtime_s, twice",
-    "hosting_capacity": "no instance that could host it was to be had for a day; it is kept",
-    "hosting_quota": "the account's quotas have no room for what hosts it; it is kept",
+    "hosting_capacity": (
+        "no instance that could host it was to be had for a day; it is kept for 30 days"
+    ),
+    "hosting_quota": "the account's quotas have no room for what hosts it; it is kept for 30 days",
     "not_hosted": "SageMaker does not host what was trained",
     "canceled": "it was canceled",
     "platform_error": "Autotune could not go on: train again",

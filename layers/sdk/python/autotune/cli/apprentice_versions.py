@@ -21,6 +21,7 @@ _COLUMNS: Columns[ApprenticeVersion] = {
     "DIGEST": lambda one: (one.digest or "").removeprefix("sha256:")[:12],
     "STATE": lambda one: one.state,
     "DEFINITION": lambda one: "present" if one.is_of_present_definition else "another",
+    "GATE": lambda one: "kept" if one.needs_gate else "",
     "CANARY": lambda one: "passed" if one.canary_at is not None else "",
     "REGISTERED": lambda one: f"{one.created_at:%Y-%m-%d %H:%M}",
 }

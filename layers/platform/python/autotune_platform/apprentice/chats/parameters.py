@@ -38,7 +38,7 @@ _SAY_NOTHING: Final[Mapping[str, tuple[Any, ...]]] = {
     "n": (1,),
     "parallel_tool_calls": (False, True),
     "presence_penalty": (0,),
-    "service_tier": ("auto",),
+    "service_tier": ("auto", "default"),
     "stop": ([],),
     "store": (False,),
     "temperature": (1,),

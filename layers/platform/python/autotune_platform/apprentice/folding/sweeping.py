@@ -86,11 +86,14 @@ class RunSweeping:
         due = self.repository.due(now - SWEPT_AFTER, limit=MOST_OF_A_SHARD)
         looks = look_at_each(due, look, has_time=has_time, put_off=put_off)
         refolded = look_at_each(_taken_from(refolds), refold, has_time=has_time, put_off=put_off)
-        for entry in deletions:
-            if has_time():
-                self._erase(entry, has_time)
+
+        def erase(entry: OpenEntry) -> None:
+            self._erase(entry, has_time)
+
+        erased = look_at_each(deletions, erase, has_time=has_time, put_off=put_off)
         looks.require()
         refolded.require()
+        erased.require()
         return looks.count
 
     def _put_off(self, entry: OpenEntry, now: datetime) -> None:

@@ -30,7 +30,7 @@ from autotune_platform.apprentice.training.models import (
 )
 from autotune_platform.storage.counting import Addition, Check
 from autotune_platform.storage.due_index import OPEN_SHARD, DueIndex, due_of
-from autotune_platform.storage.item_format import moment
+from autotune_platform.storage.item_format import Item, moment
 from autotune_platform.storage.numbered import numbered_page
 from autotune_platform.storage.table import Key, Table
 from autotune_platform.webhooks.outbox import outbox_addition
@@ -239,10 +239,22 @@ class TrainingRepository:
         item = self._table.get(trainings_of(task_id), certificate_key(version))
         return model_from(item, Certificate) if item else None
 
-    def due(self, before: datetime, *, limit: int) -> Iterator[Training]:
-        """Yield trainings whose step did not report in time, the longest due first."""
-        for item in due_of(self._table, OPEN_TRAININGS, before, index=DUE_RUNS_INDEX, limit=limit):
-            yield model_from(item, Training)
+    def due(self, before: datetime, *, limit: int) -> Iterator[Item]:
+        """Yield trainings that are overdue, as stored, the longest due first; see ``read``."""
+        return due_of(self._table, OPEN_TRAININGS, before, index=DUE_RUNS_INDEX, limit=limit)
+
+    def read(self, item: Item) -> Training:
+        """Return a training that is due.
+
+        Raises:
+            ValidationError: it is of another shape.
+        """
+        return model_from(item, Training)
+
+    def put_off(self, item: Item, at: datetime) -> None:
+        """Have one that is due looked at at a time, if nobody did meanwhile."""
+        as_it_was = {name: item.get(name) for name in (OPEN_SHARD, "due_at")}
+        self._table.update(item["pk"], item["sk"], {"due_at": moment(at)}, only_if=as_it_was)
 
     def grown(self, now: datetime, *, limit: int) -> Iterator[Grown]:
         """Yield numbers of examples that changed since somebody looked."""

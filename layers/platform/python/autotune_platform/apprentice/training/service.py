@@ -168,8 +168,18 @@ class Trainings:
             if self.repository.change(training, after):
                 if training.job is not None and is_in_job:
                     self.stop_job(training.job.name)
+                else:
+                    self._tidy_up(after)
                 return after
         raise UnavailableError("others are changing this training", retry_after_seconds=1)
+
+    def _tidy_up(self, training: Training) -> None:
+        """Have another execution delete what is left of a training that has ended.
+
+        Its own would, unless that is lost: no sweep looks after one that has ended.
+        """
+        redrive = training.redrive + 1
+        start_execution(self.executions, training.model_copy(update={"redrive": redrive}))
 
     def list(
         self, caller: Caller, name: str, *, limit: int, next_token: str | None

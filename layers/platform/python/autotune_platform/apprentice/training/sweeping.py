@@ -11,6 +11,7 @@ from autotune_platform.apprentice.training.service import start_execution
 from autotune_platform.runtime.executions import Executions
 from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.sweeping import look_at_each
+from autotune_platform.storage.item_format import Item
 
 logger = Logger()
 
@@ -40,15 +41,15 @@ class TrainingSweeping:
         """
         now = self.progress.clock.now()
 
-        def put_off(training: Training) -> None:
-            logger.exception("a training was not redriven", training_id=training.id)
-            later = training.model_copy(update={"due_at": now + FAILED_AGAIN})
-            self.progress.trainings.change(training, later)
+        def put_off(item: Item) -> None:
+            logger.exception("a training was not looked at", training_id=item.get("id"))
+            self.progress.trainings.put_off(item, now + FAILED_AGAIN)
 
         due = self.progress.trainings.due(now, limit=_MOST)
         return look_at_each(due, self._look, has_time=has_time, put_off=put_off).require().count
 
-    def _look(self, training: Training) -> None:
+    def _look(self, item: Item) -> None:
+        training = self.progress.trainings.read(item)
         if training.has_ended:
             self._let_go(training)
             return

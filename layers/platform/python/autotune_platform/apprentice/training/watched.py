@@ -16,7 +16,7 @@ from autotune_platform.apprentice.training.items import JOB, jobs_of
 from autotune_platform.apprentice.training.models import Training, TrainingJob, WatchedJob
 from autotune_platform.storage.counting import Addition
 from autotune_platform.storage.due_index import OPEN_SHARD, due_of
-from autotune_platform.storage.item_format import moment
+from autotune_platform.storage.item_format import Item, moment
 from autotune_platform.storage.table import Table
 
 OPEN_JOBS: Final = "jobs"
@@ -79,11 +79,24 @@ class WatchedJobs:
         writes = [self.closed(watched.task_id, watched.name, now), *paid]
         return self._table.write_together(writes, token=uuid4().hex) is None
 
-    def due(self, before: datetime, *, limit: int) -> Iterator[WatchedJob]:
-        """Yield notes that are to be looked at, the longest due first."""
+    def due(self, before: datetime, *, limit: int) -> Iterator[Item]:
+        """Yield notes that are to be looked at, as stored, the longest due first; see ``read``."""
         for item in due_of(self._table, OPEN_JOBS, before, index=DUE_RUNS_INDEX, limit=limit):
             if OPEN_SHARD in item:
-                yield model_from(item, WatchedJob)
+                yield item
+
+    def read(self, item: Item) -> WatchedJob:
+        """Return a note that is due.
+
+        Raises:
+            ValidationError: it is of another shape.
+        """
+        return model_from(item, WatchedJob)
+
+    def put_off(self, item: Item, at: datetime) -> None:
+        """Have a note looked at again at a time; one that is closed stays so."""
+        key = (item["pk"], item["sk"])
+        self._table.update(*key, {"due_at": moment(at)}, only_if={OPEN_SHARD: OPEN_JOBS})
 
     def look_again(self, watched: WatchedJob, at: datetime, *, left_since: datetime | None) -> None:
         """Have a job looked at again at a time; one that is closed stays so."""

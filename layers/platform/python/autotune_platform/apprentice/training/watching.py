@@ -21,6 +21,7 @@ from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.sweeping import look_at_each
 from autotune_platform.runtime.training_jobs import SageMakerJobs
 from autotune_platform.storage.counting import Addition
+from autotune_platform.storage.item_format import Item
 
 logger = Logger()
 
@@ -56,11 +57,12 @@ class JobWatching:
         looks = look_at_each(due, self._look, has_time=has_time, put_off=self._put_off)
         return looks.require().count
 
-    def _put_off(self, one: WatchedJob) -> None:
-        logger.exception("a job was not looked at", job=one.name)
-        self._again(one, LOOK_AFTER, left_since=one.left_since)
+    def _put_off(self, item: Item) -> None:
+        logger.exception("a job was not looked at", job=item.get("name"))
+        self.watched.put_off(item, self.clock.now() + LOOK_AFTER)
 
-    def _look(self, one: WatchedJob) -> None:
+    def _look(self, item: Item) -> None:
+        one = self.watched.read(item)
         training = self.trainings.get(one.task_id, one.number)
         if training is not None and training.id != one.training_id:
             training = None
