@@ -17,7 +17,7 @@ def job_names(stack: str) -> str:
     """Return what the ARNs of a stack's training jobs end with.
 
     Raises:
-        ValueError: The stack's name is too long.
+        ValueError: The stack's name is too long, or has the kind of an id in it.
     """
     return f"{JOBS}/{_checked(stack)}-{_TRAININGS}-*"
 
@@ -26,7 +26,7 @@ def hosted_names(stack: str, kind: str) -> str:
     """Return what the ARNs of a kind of things end with that host a stack's versions.
 
     Raises:
-        ValueError: The stack's name is too long.
+        ValueError: The stack's name is too long, or has the kind of an id in it.
     """
     return f"{kind}/{_checked(stack)}-{_TASKS}-*"
 
@@ -48,4 +48,11 @@ def _checked(stack: str) -> str:
             f"{stack} has more than {MOST_STACK_CHARACTERS} characters: names at SageMaker, which "
             "begin with the stack's, would be too long"
         )
+    for kind in (_TRAININGS, _TASKS):
+        if f"-{kind}-" in f"{stack}-":
+            other = stack.partition(f"-{kind}")[0]
+            raise ValueError(
+                f"{stack} has -{kind} in it: a stack called {other} could change what it has at "
+                "SageMaker"
+            )
     return stack

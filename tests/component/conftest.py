@@ -9,6 +9,7 @@ from tests.support.granted import denied_since_last
 from tests.support.kept import kept
 from tests.support.platform import Platform
 from tests.support.platform import platform as make_platform
+from tests.support.shared_platform import shared_platform
 
 _compared: set[tuple[str, ...]] = set()
 
@@ -21,9 +22,10 @@ def what_is_asked_of_dynamodb() -> Iterator[None]:
 
 
 @pytest.fixture
-def platform(monkeypatch: pytest.MonkeyPatch) -> Iterator[Platform]:
+def platform(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Platform]:
     """The whole server side; whatever it stores is in a module ``holdings``, as it is there."""
-    with make_platform(monkeypatch) as made:
+    is_shared = request.node.get_closest_marker("concurrent") is not None
+    with (shared_platform if is_shared else make_platform)(monkeypatch) as made:
         denied_since_last()
         yield made
         assert denied_since_last() == [], "a role may not do what its function asked for"

@@ -74,6 +74,24 @@ def test_jobs_are_named_after_the_stack_that_has_them(aws, other):
     assert variables["TRAINING_PREFIX"] == SERVICE_STACK_NAME
 
 
+@pytest.mark.parametrize("stack", ["one-trn", "one-apt", "one-trn-two", "one-apt-two"])
+def test_a_stack_whose_names_are_among_those_of_another_is_refused(stack):
+    others = [job_names("one"), *(hosted_names("one", kind) for kind in HOSTED)]
+    assert any(fnmatchcase(name, pattern) for name in made_by(stack) for pattern in others)
+    for names in (job_names, lambda one: hosted_names(one, "model")):
+        with pytest.raises(ValueError, match="a stack called one could change"):
+            names(stack)
+
+
+@pytest.mark.parametrize("stack", ["one", "one-two", "one-trnx", "one-aptly", "trn", "apt-one"])
+def test_names_of_other_stacks_are_apart(stack):
+    others = ["on", "one", "one-two", "one-trnx", "one-aptly", "trn", "apt-one", "apt", "one-t"]
+    for other in set(others) - {stack}:
+        patterns = [job_names(other), *(hosted_names(other, kind) for kind in HOSTED)]
+        found = [n for n in made_by(stack) for one in patterns if fnmatchcase(n, one)]
+        assert found == [], other
+
+
 def test_a_stack_whose_names_would_be_too_long_for_sagemaker_is_refused():
     stack = "s" * MOST_STACK_CHARACTERS
     assert max(len(name.rpartition("/")[2]) for name in made_by(stack)) == 63

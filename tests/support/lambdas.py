@@ -2,12 +2,10 @@
 
 import base64
 import importlib
-import importlib.util
 import json
 import os
 import re
 import sys
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -179,39 +177,8 @@ def function_of(method: str, path: str) -> str:
     return _FUNCTIONS.get(prefix, "functions.access.api")
 
 
-class _Environments(threading.local):
-    """The functions that a thread has for itself; None where it shares those of all."""
-
-    functions: dict[str, ModuleType] | None = None
-
-
-_ENVIRONMENTS = _Environments()
-
-
-def have_own_functions() -> None:
-    """Give this thread functions of its own: the initializer of threads that ask at the same time.
-
-    Lambda gives an environment one request at a time, so that a function keeps what it knows of
-    that request in one place.
-    """
-    _ENVIRONMENTS.functions = {}
-
-
 def handler(module: str) -> Any:
-    return as_function(module, _function(module).lambda_handler)
-
-
-def _function(module: str) -> ModuleType:
-    own = _ENVIRONMENTS.functions
-    if own is None:
-        return importlib.import_module(module)
-    if module not in own:
-        spec = importlib.util.find_spec(module)
-        assert spec is not None
-        assert spec.loader is not None
-        own[module] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(own[module])
-    return own[module]
+    return as_function(module, importlib.import_module(module).lambda_handler)
 
 
 def forget_processes() -> None:

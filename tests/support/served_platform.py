@@ -27,9 +27,11 @@ from tests.support.graders import LoopbackGrader, loopback_grader
 from tests.support.http_faults import Answer, Fault, Received, canned
 from tests.support.obedient_grader import ObedientGrader
 from tests.support.served_storage import ServedStorage, serve_storage
-from tests.support.shared_platform import SharedPlatform, shared_platform
+from tests.support.shared_platform import SharedPlatform, load_functions, shared_platform
 
 BASE_PATH = "/_aws/execute-api/abc12345/$default"
+
+load_functions()
 
 
 class ServedPlatform:

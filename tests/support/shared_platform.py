@@ -18,6 +18,7 @@ from moto.core.botocore_stubber import BotocoreStubber
 from autotune_platform.http.api import Api
 from tests.support.aws import QUEUES
 from tests.support.executions import inputs_of
+from tests.support.granted import as_function
 from tests.support.lambdas import LambdaContext
 from tests.support.platform import Platform
 from tests.support.platform import platform as make_platform
@@ -27,11 +28,17 @@ _asked = threading.local()
 _idle: defaultdict[str, list[ModuleType]] = defaultdict(list)
 _numbers = itertools.count()
 
-# What functions log goes where the standard output of now leads, and not where a test leads it.
-for _path in sorted(_ROOT.glob("functions/*/*.py")):
-    if _path.stem != "__init__":
-        _name = ".".join(_path.relative_to(_ROOT).with_suffix("").parts)
-        _idle[_name].append(importlib.import_module(_name))
+
+def load_functions() -> None:
+    """Load a copy of every function's module.
+
+    What functions log goes where the standard output leads as they are loaded: this is for those
+    that tests call while they read it.
+    """
+    for path in sorted(_ROOT.glob("functions/*/*.py")):
+        if path.stem != "__init__":
+            name = ".".join(path.relative_to(_ROOT).with_suffix("").parts)
+            _idle[name].append(importlib.import_module(name))
 
 
 class SharedPlatform(Platform):
@@ -46,7 +53,7 @@ class SharedPlatform(Platform):
     def invoke(self, module: str, event: dict[str, Any]) -> Any:
         _asked.event, _asked.context = APIGatewayProxyEventV2(event), LambdaContext()
         with _environment(module) as function:
-            return function.lambda_handler(event, _asked.context)
+            return as_function(module, function.lambda_handler)(event, _asked.context)
 
     def score(self, rounds: int | None = None) -> None:
         """Grade what is queued, until nothing is left or for some rounds of each run."""

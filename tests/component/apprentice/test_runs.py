@@ -12,7 +12,6 @@ from autotune_platform.budgets.uses import task_scope
 from autotune_platform.runtime import clients
 from autotune_platform.storage.table import Table
 from tests.support.apprentice_runs import ANSWER, INPUT, Runs, failed
-from tests.support.lambdas import have_own_functions
 from tests.support.ledger import later
 
 
@@ -298,10 +297,11 @@ def test_a_model_whose_price_went_fails_the_run_without_a_call(runs: Runs) -> No
     assert runs.bill["executions"] == 0
 
 
+@pytest.mark.concurrent
 def test_of_requests_at_the_same_time_under_one_key_one_is_paid(runs: Runs) -> None:
     runs.start(wait=20)  # what a process reads once is read
 
-    with ThreadPoolExecutor(4, initializer=have_own_functions) as threads:
+    with ThreadPoolExecutor(4) as threads:
         answers = list(threads.map(lambda _: runs.start(wait=5, key="k"), range(4)))
 
     assert {answer.status for answer in answers} <= {200, 202}

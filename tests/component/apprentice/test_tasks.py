@@ -10,7 +10,6 @@ from autotune_platform.storage.cursors import encode_cursor
 from autotune_platform.storage.table import Table
 from tests.support.apprentice import INPUT_SCHEMA
 from tests.support.apprentice_tasks import TASKS, changed, made, names, put, read
-from tests.support.lambdas import have_own_functions
 from tests.support.platform import Platform
 
 
@@ -146,13 +145,14 @@ def test_a_registered_grader_may_be_the_evaluator(
     assert made(platform, "t", registered)["version"] == 1
 
 
+@pytest.mark.concurrent
 def test_those_who_change_a_task_at_the_same_time_each_make_a_version(
     platform: Platform, document: dict[str, Any]
 ) -> None:
     def one(number: int) -> int:
         return int(made(platform, "t", changed(document, "budgets.daily", str(number)))["version"])
 
-    with ThreadPoolExecutor(4, initializer=have_own_functions) as threads:
+    with ThreadPoolExecutor(4) as threads:
         versions = list(threads.map(one, range(1, 9)))
 
     assert sorted(versions) == list(range(1, 9))

@@ -9,7 +9,6 @@ from autotune_platform.apprentice.configuration.repository import TaskRepository
 from autotune_platform.apprentice.versions.repository import VersionRepository
 from autotune_platform.storage.table import Table
 from tests.support.killing import Killed, Killer
-from tests.support.lambdas import have_own_functions
 from tests.support.ledger import Ledger
 from tests.support.model_servers import LlamaCpp, ModelServer, Ollama, Vllm, replying, serving
 from tests.support.platform import Platform
@@ -195,10 +194,11 @@ def test_there_is_no_version_of_no_task(platform: Platform, task: dict[str, Any]
     assert platform.call("GET", f"{VERSIONS}/201").status == 422
 
 
+@pytest.mark.concurrent
 def test_those_who_register_at_the_same_time_make_one_version(
     platform: Platform, task: dict[str, Any]
 ) -> None:
-    with ThreadPoolExecutor(4, initializer=have_own_functions) as threads:
+    with ThreadPoolExecutor(4) as threads:
         found = list(threads.map(lambda _: register(platform), range(4)))
 
     assert [one.json["version"]["number"] for one in found] == [1, 1, 1, 1]

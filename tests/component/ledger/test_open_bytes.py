@@ -82,6 +82,7 @@ def test_operators_set_the_limit_and_a_request_above_it_never_fits(ledger: Ledge
     assert "send fewer at a time" in refused.json["detail"]
 
 
+@pytest.mark.concurrent
 def test_many_at_once_never_pass_the_limit_together(ledger: Ledger) -> None:
     connection = ledger.connect(minRows=100)
     fill(ledger, MAX_OPEN_LLM_BYTES - 3 * (100 + BESIDE))

@@ -17,7 +17,6 @@ from autotune_platform.rewards.scoring import RewardScoring
 from autotune_platform.runtime.errors import UnavailableError
 from tests.component.rewards.conftest import Rewarded
 from tests.support.killing import Killed, Killer
-from tests.support.lambdas import have_own_functions
 
 
 def test_the_same_question_is_asked_once(rewarded: Rewarded) -> None:
@@ -73,10 +72,11 @@ def test_a_task_that_changed_is_asked_anew(rewarded: Rewarded) -> None:
     assert rewarded.ask("a") == [None]
 
 
+@pytest.mark.concurrent
 def test_of_those_who_find_a_failure_one_asks_anew(rewarded: Rewarded) -> None:
     rewarded.ask("fail")
     rewarded.platform.score_everything()
-    with ThreadPoolExecutor(4, initializer=have_own_functions) as threads:
+    with ThreadPoolExecutor(4) as threads:
         found = list(threads.map(lambda _: rewarded.ask("fail"), range(4)))
     assert found == [[None]] * 4
     rewarded.platform.score_everything()

@@ -88,7 +88,8 @@ class Api(APIGatewayHttpResolver):
 
     Handlers ask ``caller`` who is calling and ``scope`` how far that reaches; they let errors
     escape. Those of public routes check ``signed_request`` themselves. Who may not send a request
-    at all learns nothing of its fields: bodies are parsed after that.
+    at all learns nothing of its fields: bodies are parsed after that. Requests are answered one at
+    a time, as Lambda gives a process: the framework has one event for all of its resolvers.
     """
 
     def __init__(
