@@ -20,6 +20,9 @@ class Kind(StrEnum):
 
     RESOURCE_LIMIT = "resource_limit"
     """Of a creation: refused with ``ResourceLimitExceeded``."""
+    REFUSED = "refused"
+    """Of any operation: refused with ``ValidationException``, as a configuration is whose type of
+    instance the region does not have."""
     THROTTLING = "throttling"
     """Of any operation: refused with ``ThrottlingException``."""
     LOST_ANSWER = "lost_answer"

@@ -7,7 +7,7 @@ from typing import Any
 from local.sagemaker import contract
 from local.sagemaker.components import Components
 from local.sagemaker.endpoints import Endpoints
-from local.sagemaker.errors import ServiceError
+from local.sagemaker.errors import ServiceError, validation
 from local.sagemaker.faults import Faults, Kind
 from local.sagemaker.invocations import OPERATION, Invocations, Invoked
 from local.sagemaker.models import Models
@@ -18,7 +18,14 @@ from local.sagemaker.settings import Settings
 from local.sagemaker.tags import Tags
 from local.sagemaker.training import TrainingJobs
 
-_NAMES = ("InferenceComponentName", "EndpointName", "TrainingJobName", "ModelName", "ResourceArn")
+_NAMES = (
+    "InferenceComponentName",
+    "EndpointName",
+    "EndpointConfigName",
+    "TrainingJobName",
+    "ModelName",
+    "ResourceArn",
+)
 
 
 class LostAnswerError(Exception):
@@ -98,6 +105,7 @@ class SageMaker:
         asked = contract.request_of(operation, body)
         name = next((str(asked[member]) for member in _NAMES if member in asked), "")
         self._throttle(operation, name)
+        self._refuse(operation, name, asked)
         answer = contract.answer_of(operation, known(asked))
         if self.faults.take(operation, name, Kind.LOST_ANSWER):
             raise LostAnswerError
@@ -121,6 +129,15 @@ class SageMaker:
         self._jobs.close()
         self._components.close()
         self._endpoints.close()
+
+    def _refuse(self, operation: str, name: str, asked: Mapping[str, Any]) -> None:
+        if self.faults.take(operation, name, Kind.REFUSED):
+            variants = asked.get("ProductionVariants", [{}])
+            instance = variants[0].get("InstanceType", "of this request")
+            raise validation(
+                f"Instance type {instance} is not supported for the chosen region. Please choose"
+                " some other instance type."
+            )
 
     def _throttle(self, operation: str, name: str) -> None:
         if self.faults.take(operation, name, Kind.THROTTLING):

@@ -16,10 +16,14 @@ from local.endpoint import REGION, endpoint_url, free_port
 from local.ministack import MiniStack
 
 # A worker that raised may be replaced by a new process, so the place in the script is in a file.
+# Each function is a process of its own, and boto3 takes longer than all else that one does.
 _SCRIPTED = """
-import json, os, pathlib, tempfile, boto3
+import json, os, pathlib, tempfile
 script = json.loads(os.environ["SCRIPT"])
 place = pathlib.Path(tempfile.gettempdir(), os.environ["AWS_LAMBDA_FUNCTION_NAME"] + ".place")
+def client():
+    import boto3
+    return boto3.client("stepfunctions")
 def lambda_handler(event, context):
     at = int(place.read_text()) if place.exists() else 0
     place.write_text(str(at + 1))
@@ -27,10 +31,10 @@ def lambda_handler(event, context):
     if "raise" in line:
         raise RuntimeError(line["raise"])
     if "succeed" in line:
-        steps = boto3.client("stepfunctions")
+        steps = client()
         return steps.send_task_success(taskToken=event["token"], output=line["succeed"]) and None
     if "fail" in line:
-        steps = boto3.client("stepfunctions")
+        steps = client()
         return steps.send_task_failure(taskToken=event["token"], error=line["fail"]) and None
     return {**event, **line["return"]}
 """

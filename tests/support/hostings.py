@@ -21,10 +21,15 @@ from autotune_platform.apprentice.folding.settings import rules_of
 from autotune_platform.apprentice.hosting.advancing import HostingAdvancing
 from autotune_platform.apprentice.hosting.calling import HostingCalls
 from autotune_platform.apprentice.hosting.models import Hosting, Wanted, WantedBase
-from autotune_platform.apprentice.hosting.repository import HostingRepository
+from autotune_platform.apprentice.hosting.repository import HostingDay, HostingRepository
 from autotune_platform.apprentice.hosting.service import Hostings
 from autotune_platform.apprentice.local.asking import SageMakerClient
-from autotune_platform.apprentice.local.contract import LocalAnswer, LocalQuestion, Unavailable
+from autotune_platform.apprentice.local.contract import (
+    LocalAnswer,
+    LocalQuestion,
+    Reason,
+    Unavailable,
+)
 from autotune_platform.apprentice.local.exchanging import ModelServers
 from autotune_platform.apprentice.local.sagemaker import EndpointInvocations
 from autotune_platform.apprentice.pairs import Pair
@@ -41,7 +46,9 @@ from tests.support.lambdas import LambdaContext, handler
 from tests.support.local_sagemaker import BUCKET, Lab, serving, until
 
 PREFIX = "autotune"
-BASE = WantedBase(f"s3://{BUCKET}/bases/small/", ("ml.g5.xlarge",), rank=16)
+FIRST, SECOND = "ml.g5.xlarge", "ml.g5.2xlarge"
+BASE = WantedBase(f"s3://{BUCKET}/bases/small/", (FIRST,), rank=16)
+BOTH = BASE._replace(instance_types=(FIRST, SECOND))
 QUESTION = LocalQuestion("Tell intents apart.", "I lost my card.", OUTPUT_SCHEMA)
 _PROGRESS = frozenset({"Creating", "Updating", "Deleting"})
 LMI_HOST = str(Path(__file__).with_name("lmi_host.py"))
@@ -72,7 +79,7 @@ class Hosted:
     def advancing(self) -> HostingAdvancing:
         """What the function looks at hostings with."""
         made = sweep_hostings.parts().hosting_sweeping.advancing
-        made.clock = self.clock
+        made.steps.clock = self.clock
         return made
 
     def wanted(
@@ -203,6 +210,18 @@ class Hosted:
                 **fields,
             }
         )
+
+
+def reason_of(found: LocalAnswer | Unavailable) -> Reason:
+    """Return why a version did not answer."""
+    assert isinstance(found, Unavailable), found
+    return found.reason
+
+
+def sum_of(hosted: Hosted) -> HostingDay:
+    """Return what the instances of all days come to."""
+    days = hosted.repository.costs(hosted.task_id, "2000-01-01", "2100-01-01").values()
+    return HostingDay(*map(sum, zip(*days, strict=True)))
 
 
 def teardown(*options: str) -> tuple[int, list[list[str]]]:

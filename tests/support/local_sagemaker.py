@@ -23,7 +23,7 @@ BUCKET = "models"
 ROLE = f"arn:aws:iam::{ACCOUNT}:role/training"
 IMAGE = f"{ACCOUNT}.dkr.ecr.{REGION}.amazonaws.com/huggingface-pytorch-training:2.5"
 INSTANCE = "ml.g5.xlarge"
-WAIT_SECONDS = 30
+WAIT_SECONDS = 120
 ENDED = frozenset({"Completed", "Failed", "Stopped"})
 
 # What it is to train: it writes a model, and says what it was given.

@@ -159,17 +159,24 @@ def items_of_tables() -> dict[str, list[dict[str, Any]]]:
 
 
 class SavedTables:
-    """What all tables hold at one moment, to be there again in later tests."""
+    """What all tables hold at one moment, to be there again in later tests.
 
-    def __init__(self) -> None:
+    Args:
+        with_streams: whether what their streams tell is to be there again too.
+    """
+
+    def __init__(self, *, with_streams: bool = False) -> None:
         with _lock:
             self._state = dynamodb.get_state()
+            told = dynamodb._stream_records if with_streams else {}
+            self._streams = _copied(dict(told.items()))
 
     def restore(self) -> None:
-        """Have the tables hold the same, and nothing else; streams begin anew."""
+        """Have the tables hold the same, and nothing else; streams begin anew, or as they were."""
         with _lock:
             dynamodb.reset()
             dynamodb.load_persisted_state(_copied(self._state))
+            dynamodb._stream_records.update(_copied(self._streams))
 
 
 def done(name: str, asked: dict[str, Any]) -> dict[str, Any]:

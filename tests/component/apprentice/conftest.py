@@ -1,4 +1,5 @@
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpcore
@@ -17,6 +18,8 @@ from tests.support.apprentice import configuration
 from tests.support.apprentice_folding import Apprentice
 from tests.support.apprentice_runs import Runs
 from tests.support.apprentice_runs import runs as make_runs
+from tests.support.hostings import Hosted
+from tests.support.hostings import hosted as make_hosted
 from tests.support.ledger import Ledger
 from tests.support.ledger import ledger as make_ledger
 from tests.support.local_clients import no_students
@@ -101,6 +104,13 @@ def small(monkeypatch: pytest.MonkeyPatch) -> Small:
 def phased(runs: Runs, small: Small) -> Phased:
     """A task that a test brings to a later phase."""
     return Phased(runs, small)
+
+
+@pytest.fixture
+def hosted(platform: Platform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hosted]:
+    """A task whose versions a local SageMaker hosts."""
+    with make_hosted(tmp_path, monkeypatch) as made:
+        yield made
 
 
 @pytest.fixture

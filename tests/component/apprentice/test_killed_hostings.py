@@ -18,6 +18,7 @@ from autotune_platform.apprentice.hosting.models import Hosting, Lack, Wanted, W
 from autotune_platform.apprentice.hosting.needing import TaskNeeds
 from autotune_platform.apprentice.hosting.repository import HostingDay, HostingRepository
 from autotune_platform.apprentice.hosting.service import Hostings
+from autotune_platform.apprentice.hosting.stepping import HostingSteps
 from autotune_platform.apprentice.instance_prices import InstancePrices
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.sagemaker_control import HostLimitError
@@ -150,8 +151,12 @@ class Life:
             needs=TaskNeeds(tasks=tasks, evidence=EvidenceRepository(self.table)),
             tasks=tasks,
             hosts=Hosts(control=self.sagemaker, settings=settings),
-            prices=InstancePrices(usd={FIRST: "3.6", SECOND: "7.2"}),
-            clock=self.clock,
+            steps=HostingSteps(
+                repository=repository,
+                tasks=tasks,
+                prices=InstancePrices(usd={FIRST: "3.6", SECOND: "7.2"}),
+                clock=self.clock,
+            ),
         )
         self.wanted = Wanted(self.task_id, f"{self.task_id}-1-aa", "s3://a.tar.gz", 30, BASE)
 

@@ -1,5 +1,6 @@
 """A paid model whose account has a dearer service tier: the ledger is its bill all the same."""
 
+import json
 from typing import Any
 
 import pytest
@@ -16,10 +17,25 @@ def tiers(runs: Runs) -> Runs:
     connection_id = runs.ledger.connect(
         name="tiers", provider="openai", baseUrl=f"{runs.ledger.fake.base_url}/v1", prices=PRICES
     )
+    runs.connection_id = connection_id
     made = configuration(connection_id, model=MODEL)
     answer = runs.platform.call("PUT", "/api/v1/apprentice/tasks/intents", made)
     assert answer.status == 200, answer.text
     return runs
+
+
+def test_an_answer_at_a_dearer_tier_that_costs_more_than_its_bound_is_charged_what_it_costs(
+    tiers: Runs,
+) -> None:
+    made = configuration(tiers.connection_id, model=MODEL)
+    made["remote"]["primary"]["maxOutputTokens"] = 200
+    assert tiers.platform.call("PUT", "/api/v1/apprentice/tasks/intents", made).status == 200
+    tiers.say(json.dumps({"intent": "lost card", "reason": "because " * 90}))
+    arm(tiers, insists=1)
+    row = asked_row(tiers)
+
+    assert row["usage"]["assumed"]
+    assert row["costNanoUsd"] >= tiers.bill["total_nano_usd"] > row["boundNanoUsd"]
 
 
 def arm(runs: Runs, **params: Any) -> None:

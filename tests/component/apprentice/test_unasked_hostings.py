@@ -1,18 +1,9 @@
 """What no run asks any more is hosted for a day, and is made again once it is asked."""
 
-import pytest
-
 from autotune_platform.apprentice.local.contract import LocalAnswer, Unavailable
 from tests.support.apprentice_items import document
-from tests.support.hostings import hosted as make_hosted
 
 GOOD, BAD = (1.0,) * 120, (0.0,) * 60
-
-
-@pytest.fixture
-def hosted(platform, tmp_path, monkeypatch):
-    with make_hosted(tmp_path, monkeypatch) as made:
-        yield made
 
 
 def a_day_passes(hosted):

@@ -51,6 +51,7 @@ def test_a_training_goes_on_with_the_type_of_instance_that_is_to_be_had(training
 
 
 NO_CAPACITY = "SageMaker has no ml.g5.2xlarge: put other training.instanceTypes"
+REFUSED = "SageMaker takes no {} for endpoints here: put other training.instanceTypes"
 BEYOND = "the account's quota has no room for {} for endpoint usage: have it raised"
 
 
@@ -63,13 +64,20 @@ BEYOND = "the account's quota has no room for {} for endpoint usage: have it rai
             f"{NO_CAPACITY}; {BEYOND.format(TYPES[0])}",
         ),
         ([Kind.RESOURCE_LIMIT] * 2, "hosting_quota", BEYOND.format(" or ".join(TYPES))),
+        ([Kind.REFUSED] * 2, "not_hosted", REFUSED.format(" or ".join(TYPES))),
+        (
+            [Kind.REFUSED, Kind.RESOURCE_LIMIT],
+            "hosting_quota",
+            f"{REFUSED.format(TYPES[0])}; {BEYOND.format(TYPES[1])}",
+        ),
     ],
 )
 def test_a_model_without_a_host_is_kept_and_its_error_says_what_to_do(
     trainings, monkeypatch, kinds, error, said
 ):
     for kind in kinds:
-        trainings.lab.plant(kind, operation=CREATE)
+        operation = "CreateEndpointConfig" if kind == Kind.REFUSED else CREATE
+        trainings.lab.plant(kind, operation=operation)
     monkeypatch.setattr(lacking, "GIVE_UP_AFTER", timedelta())
     event = trained(trainings)
     (kept,) = archive(trainings)

@@ -38,7 +38,7 @@ def test_a_batch_whose_look_always_raises_holds_up_no_other(ledger: Ledger, plac
         patch.object(JobPolling, "poll", poll),
         pytest.raises(AssertionError, match="under way"),
     ):
-        ledger.run_jobs(hours=2, killed_by=BrokenError)
+        ledger.run_jobs(hours=0.5, killed_by=BrokenError)
     assert len(looks) > 10
     assert statuses(ledger, ids[1 - place]) == {"completed": 2}
     assert statuses(ledger, ids[place]) == {"submitted": 2}

@@ -134,6 +134,9 @@ def test_an_endpoint_without_its_artifact_or_its_capacity_fails(lab):
     lab.plant(Kind.RESOURCE_LIMIT, operation="CreateEndpoint")
     with pytest.raises(lab.sagemaker.exceptions.ResourceLimitExceeded, match=INSTANCE):
         lab.sagemaker.create_endpoint(EndpointName="limited", EndpointConfigName="lost")
+    lab.plant(Kind.REFUSED, operation="CreateEndpointConfig", name="elsewhere")
+    with pytest.raises(ClientError, match=f"{INSTANCE} is not supported for the chosen region"):
+        lab.config("elsewhere", variant("lost"))
 
 
 def test_what_is_being_made_can_be_neither_changed_nor_deleted(lab):

@@ -100,10 +100,12 @@ def test_the_standard_tier_is_asked_for_where_a_project_may_have_another(
 
 
 @pytest.mark.parametrize("tier", ["default", "flex", "standard", None, ["priority"]])
-def test_usage_at_a_dearer_tier_has_no_price(tier: Any) -> None:
+def test_usage_at_a_dearer_tier_costs_twice_its_price_at_most(tier: Any) -> None:
     told = {**completion(USAGE, content="a"), "service_tier": tier}
     assert answer("openai", told).usage == Usage(input_tokens=10, output_tokens=5)
-    assert answer("openai", {**told, "service_tier": "priority"}).usage is None
+    dearer = answer("openai", {**told, "service_tier": "priority"})
+    assert (dearer.usage, dearer.price_times) == (answer("openai", told).usage, 2)
+    assert answer("openai", {**told, "service_tier": tier}).price_times == 1
 
 
 @pytest.mark.parametrize("provider", ["openrouter", "simulated"])

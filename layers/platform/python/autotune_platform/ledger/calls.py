@@ -46,6 +46,8 @@ class HttpQuestion:
 class Answer:
     """What a model answered; ``usage`` is None where the provider gave none or none that adds up.
 
+    ``price_times`` is how many times the listed price it costs at most, at a dearer tier.
+
     ``reasoning`` is what the provider returned apart from the answer. ``document`` is its JSON,
     where that is passed through.
     """
@@ -53,6 +55,7 @@ class Answer:
     text: str
     finish_reason: FinishReason
     usage: Usage | None
+    price_times: int = 1
     served_model: str | None = None
     provider_request_id: str | None = None
     reasoning: str | None = None

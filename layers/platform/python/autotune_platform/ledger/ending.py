@@ -106,8 +106,9 @@ class RowEnds:
             parser_version = None if text.verdict is None else PARSER_VERSION
             output, parse_error = _read(text, answer)
         counted = _counted(answer)
-        usage = counted or _assumed(row)
-        charge = _charge(row, counted)
+        is_exact = counted is not None and answer.price_times == 1
+        usage = counted if counted is not None and is_exact else _assumed(row)
+        charge = _charge(row, counted, answer.price_times)
         check_bound(row, charge, usage)
         more = {
             "usage": usage.model_dump(mode="json", exclude_defaults=True),
@@ -269,8 +270,16 @@ def _charged(row: Row, refusal: Refusal) -> tuple[int, Mapping[str, Any]]:
     return charge, {"usage": _assumed(row).model_dump(mode="json", exclude_defaults=True)}
 
 
-def _charge(row: Row, usage: Usage | None) -> int:
-    return row.bound_nano_usd if usage is None else cost(usage, row.price)
+def _charge(row: Row, usage: Usage | None, price_times: int) -> int:
+    """Return what an answer is charged: never less than the bill.
+
+    What nobody knows the price of is charged at its bound at least, and as the dearest that it may
+    be where that is more: an answer at a dearer tier that is as long as it may be.
+    """
+    if usage is None:
+        return row.bound_nano_usd
+    found = cost(usage, row.price)
+    return found if price_times == 1 else max(row.bound_nano_usd, price_times * found)
 
 
 def _counted(answer: Answer) -> Usage | None:

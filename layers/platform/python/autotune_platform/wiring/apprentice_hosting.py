@@ -8,6 +8,7 @@ from autotune_platform.apprentice.hosting.advancing import HostingAdvancing
 from autotune_platform.apprentice.hosting.hosts import Hosts, HostSettings
 from autotune_platform.apprentice.hosting.needing import TaskNeeds
 from autotune_platform.apprentice.hosting.repository import HostingRepository
+from autotune_platform.apprentice.hosting.stepping import HostingSteps
 from autotune_platform.apprentice.hosting.sweeping import HostingSweeping
 from autotune_platform.apprentice.instance_prices import InstancePrices
 from autotune_platform.runtime import clients
@@ -25,7 +26,7 @@ class HostingSweepParts:
     @cached_property
     def hosting_sweeping(self) -> HostingSweeping:
         table = Table(self.environment.apprentice_table, clients.dynamodb())
-        tasks = TaskRepository(table)
+        tasks, repository = TaskRepository(table), HostingRepository(table)
         settings = HostSettings(
             prefix=self.environment.hosting_prefix,
             role_arn=self.environment.hosting_role_arn,
@@ -33,10 +34,14 @@ class HostingSweepParts:
         )
         return HostingSweeping(
             advancing=HostingAdvancing(
-                repository=HostingRepository(table),
+                repository=repository,
                 needs=TaskNeeds(tasks=tasks, evidence=EvidenceRepository(table)),
                 tasks=tasks,
-                prices=InstancePrices(usd=self.environment.training_prices),
+                steps=HostingSteps(
+                    repository=repository,
+                    tasks=tasks,
+                    prices=InstancePrices(usd=self.environment.training_prices),
+                ),
                 hosts=Hosts(control=BotoControl(clients.sagemaker()), settings=settings),
             )
         )

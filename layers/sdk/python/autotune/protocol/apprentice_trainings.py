@@ -64,7 +64,7 @@ trained is not hosted: SageMaker had no instance of any type for a day, or the a
 no room for any, or it does not for ``reason``. What was trained is kept then, until
 ``modelKeptUntil``."""
 
-ApprenticeHostingLack = Literal["capacity", "quota"]
+ApprenticeHostingLack = Literal["capacity", "quota", "refused"]
 """Why a type of instance is not to be had: SageMaker has none, or the account may have no more."""
 
 

@@ -4,27 +4,25 @@ A look may be cut off anywhere and repeated by anybody: it compares, does what i
 stores where the hosting stands on condition that nobody else has.
 """
 
-from collections.abc import Iterator, Mapping
-from datetime import datetime
-from typing import Any
+from datetime import datetime, timedelta
 
 from aws_lambda_powertools import Logger
 
 from autotune_platform.apprentice.configuration.repository import TaskRepository
-from autotune_platform.apprentice.hosting.accounts import accounted
+from autotune_platform.apprentice.configuration.trainable import hosting_types
 from autotune_platform.apprentice.hosting.hosts import Found, Hosts
 from autotune_platform.apprentice.hosting.lacking import (
     error_of,
     has_no_instance,
     is_of_capacity,
     late_for,
+    offered,
     tried_anew,
     without,
 )
 from autotune_platform.apprentice.hosting.looking import (
     is_idle,
     listened,
-    next_look,
     was_wanted,
 )
 from autotune_platform.apprentice.hosting.models import (
@@ -35,13 +33,12 @@ from autotune_platform.apprentice.hosting.models import (
     Hosting,
     HostingError,
     Lack,
-    State,
 )
 from autotune_platform.apprentice.hosting.needing import Needs, TaskNeeds
-from autotune_platform.apprentice.hosting.repository import HostingCost, HostingRepository
+from autotune_platform.apprentice.hosting.repository import HostingRepository
 from autotune_platform.apprentice.hosting.returning import is_wanted_now, made_again, may_return
-from autotune_platform.apprentice.instance_prices import InstancePrices
-from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
+from autotune_platform.apprentice.hosting.stepping import HostingSteps
+from autotune_platform.runtime.clock import Clock
 from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.sagemaker_control import HostLimitError
 
@@ -49,8 +46,13 @@ logger = Logger()
 
 STUCK_MESSAGE = "a hosting is stuck"
 """What the alarm's metric counts; see ``infra.stacks.apprentice_hosting``."""
-COUNTED_MESSAGE = "an instance was counted"
-"""What metrics of awake instances are made of."""
+
+LIMIT_MESSAGE = "the account may host no more"
+SEEN_WITHIN = timedelta(minutes=2)
+"""What SageMaker took is known to all of it within so long: its tables are eventually consistent.
+
+https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateEndpoint.html
+"""
 
 _IN_SERVICE, _FAILED = "InService", "Failed"
 _FIRST_CONFIGURATION = 1
@@ -64,8 +66,12 @@ class HostingAdvancing:
     needs: TaskNeeds
     tasks: TaskRepository
     hosts: Hosts
-    prices: InstancePrices
-    clock: Clock = SYSTEM_CLOCK
+    steps: HostingSteps
+
+    @property
+    def clock(self) -> Clock:
+        """The clock of all looks."""
+        return self.steps.clock
 
     def look(self, hosting: Hosting) -> None:
         """Do what is next for a hosting, and store when it is to be looked at again.
@@ -80,18 +86,18 @@ class HostingAdvancing:
         if hosting.state != "deleting":
             hosting, is_needed = self._needed(hosting, now)
             if not is_needed:
-                self._enter(hosting, "deleting", error="unasked" if hosting.unasked_since else None)
+                self.steps.enter(
+                    hosting, "deleting", error="unasked" if hosting.unasked_since else None
+                )
                 return
         try:
             self._advance(hosting, now)
         except HostLimitError as error:
-            logger.warning("the account may host no more", hosting=hosting.name, why=str(error))
-            if hosting.state == "creating" and hosting.kind == "base":
-                self._go_without(hosting, "quota", now)
-            elif hosting.state == "creating":
-                self._give_up(hosting, "limit")
+            logger.warning(LIMIT_MESSAGE, hosting=hosting.name, why=str(error))
+            if hosting.state == "creating":
+                self._go_beyond_limit(hosting, now)
             else:
-                self._stay(hosting, now)
+                self.steps.stay(hosting, now)
 
     def _look_at_gone(self, hosting: Hosting, now: datetime) -> None:
         """Keep what its version may need, and make it again once that is asked; forget all else."""
@@ -103,13 +109,13 @@ class HostingAdvancing:
         if hosting.base is None:
             if is_wanted_now(hosting, now):
                 self._look_at_adapters(hosting, now)
-            self._stay(hosting, now)
+            self.steps.stay(hosting, now)
             return
         base = self.repository.find(hosting.task_id, hosting.base)
         if base is not None and needs.asks(hosting.name) and may_return(hosting, base, now):
             self._make_again(hosting, now)
         else:
-            self._stay(hosting, now)
+            self.steps.stay(hosting, now)
 
     def _may_return(self, hosting: Hosting, needs: Needs) -> bool:
         """Return whether what was given up is of a version that may be asked; see ``returning``.
@@ -125,7 +131,7 @@ class HostingAdvancing:
 
     def _make_again(self, hosting: Hosting, now: datetime) -> None:
         logger.warning("a hosting is made again", hosting=hosting.name, error=hosting.error)
-        self._store(hosting, made_again(hosting, now), now)
+        self.steps.store(hosting, made_again(self._offered(hosting, now), now), now)
 
     def _forget(self, hosting: Hosting) -> None:
         """Forget a hosting; of a task that is gone, with what came to its accounts since."""
@@ -149,7 +155,7 @@ class HostingAdvancing:
         elif hosting.state == "ready":
             self._see(hosting, now)
         else:
-            self._stay(hosting, now)
+            self.steps.stay(hosting, now)
 
     def _needed(self, hosting: Hosting, now: datetime) -> tuple[Hosting, bool]:
         """Return a hosting as it is seen now, and whether it is still to be there."""
@@ -173,18 +179,49 @@ class HostingAdvancing:
         if hosting.kind == "base":
             found = self.hosts.endpoint(hosting)
             if found.status is None and ENDPOINT not in hosting.created:
-                self.hosts.create_endpoint(hosting)
+                is_possible = self.hosts.create_endpoint(hosting)
                 found = self.hosts.endpoint(hosting)
-            hosting = hosting.with_part(ENDPOINT)
+                if found.status is None:
+                    self._be_refused(hosting, now, is_final=not is_possible)
+                    return
+            hosting = hosting.with_part(ENDPOINT, now)
             if not self._is_up(hosting, found, now, base):
                 return
         found = self.hosts.component(hosting)
         if found.status is None and COMPONENT not in hosting.created:
-            self.hosts.create_component(hosting)
+            # Its instance is there, and paid for, whatever comes of this.
+            hosting = hosting.with_part(COMPONENT, now)
+            try:
+                self.hosts.create_component(hosting)
+            except HostLimitError as error:
+                logger.warning(LIMIT_MESSAGE, hosting=hosting.name, why=str(error))
+                self._go_beyond_limit(hosting, now)
+                return
             found = self.hosts.component(hosting)
-        hosting = hosting.with_part(COMPONENT)
+            if found.status is None and hosting.kind == "base":
+                self._be_refused(hosting, now, is_final=True)
+                return
+        hosting = hosting.with_part(COMPONENT, now)
         if self._is_up(hosting, found, now, base):
-            self._enter(hosting, "ready")
+            self.steps.enter(hosting, "ready")
+
+    def _be_refused(self, hosting: Hosting, now: datetime, *, is_final: bool) -> None:
+        """Have a base go on with another type of instance than one that SageMaker does not take.
+
+        Args:
+            is_final: whether that is what it refuses: a configuration that was created just now
+                may be unknown to whatever creates an endpoint of it.
+        """
+        if is_final or now - hosting.since > SEEN_WITHIN:
+            self._go_without(hosting, "refused", now)
+        else:
+            self.steps.stay(hosting, now)
+
+    def _go_beyond_limit(self, hosting: Hosting, now: datetime) -> None:
+        if hosting.kind == "base":
+            self._go_without(hosting, "quota", now)
+        else:
+            self._give_up(hosting, "limit")
 
     def _base_of(self, hosting: Hosting, now: datetime) -> Hosting | None:
         """Return an adapter's base if it answers; else have it do so, or give the adapter up."""
@@ -203,7 +240,7 @@ class HostingAdvancing:
             self._make_again(base, now)
         elif base is not None and base.state == "asleep":
             self.repository.want(base.task_id, base.name, now, idle_minutes=hosting.idle_minutes)
-        self._stay(hosting, now)
+        self.steps.stay(hosting, now)
         return None
 
     def _is_up(self, hosting: Hosting, found: Found, now: datetime, base: Hosting | None) -> bool:
@@ -221,7 +258,7 @@ class HostingAdvancing:
         elif found.status == _IN_SERVICE:
             return True
         elif not hosting.is_stuck(now) or (base is not None and not base.is_stuck(now)):
-            self._stay(hosting, now)
+            self.steps.stay(hosting, now)
         elif has_no_instance(hosting):
             logger.error(STUCK_MESSAGE, hosting=hosting.name, state=hosting.state)
             self._go_without(hosting, "capacity", now)
@@ -232,23 +269,36 @@ class HostingAdvancing:
     def _go_without(self, hosting: Hosting, lack: Lack, now: datetime) -> None:
         """Have a base try the next type of instance, or all of them later; or give it up."""
         logger.warning("no instance", instance=hosting.instance_type, lack=lack)
-        lacking, is_over = without(hosting, lack, now)
-        if is_over:
-            self._enter(hosting, "deleting", error=error_of(lacking), lacking=lacking)
+        lacking, has_had_its_day = without(hosting, lack, now)
+        hosting = self._offered(hosting.model_copy(update={"lacking": lacking}), now)
+        lacking = hosting.lacking or lacking
+        if has_had_its_day and lacking.not_before > now:
+            self.steps.enter(hosting, "deleting", error=error_of(lacking))
         else:
             # What an endpoint takes may be there although it was refused.
-            self._enter(hosting.with_part(ENDPOINT), "waiting", lacking=lacking)
+            self.steps.enter(hosting.with_part(ENDPOINT, now), "waiting")
 
     def _try_next(self, hosting: Hosting, now: datetime) -> None:
         """Begin with the next type once nothing of the one before is left, and it is time."""
+        hosting = self._offered(hosting, now)
         if hosting.created and not self.hosts.take_down(hosting):
             if hosting.is_stuck(now):
                 logger.error(STUCK_MESSAGE, hosting=hosting.name, state=hosting.state)
-            self._stay(hosting, now)
+            self.steps.stay(hosting, now)
         elif hosting.lacking is not None and now < hosting.lacking.not_before:
-            self._store(hosting, hosting.model_copy(update={"created": ()}), now)
+            self.steps.store(hosting, hosting.model_copy(update={"created": ()}), now)
         else:
-            self._enter(hosting, "creating", **tried_anew(hosting))
+            self.steps.enter(hosting, "creating", **tried_anew(hosting))
+
+    def _offered(self, base: Hosting, now: datetime) -> Hosting:
+        """Return a base with the types of its task's present configuration.
+
+        Nobody deploys anything while versions only serve: so whoever tries types asks for them.
+        """
+        if base.kind != "base":
+            return base
+        present = self.tasks.latest(base.task_id)
+        return base if present is None else offered(base, hosting_types(present.document), now)
 
     def _see(self, hosting: Hosting, now: datetime) -> None:
         """See whether what is to answer is still there, and does."""
@@ -266,7 +316,7 @@ class HostingAdvancing:
         if silent_since and wanted and wanted - silent_since >= STUCK_AFTER:
             self._give_up(hosting, "stuck")
             return
-        if self._store(hosting, after, now) and is_wanted_now(hosting, now):
+        if self.steps.store(hosting, after, now) and is_wanted_now(hosting, now):
             # It may be one of its adapters that is not there.
             self._look_at_adapters(hosting, now)
 
@@ -294,7 +344,7 @@ class HostingAdvancing:
         self, hosting: Hosting, now: datetime, *, copies: int, is_missing: bool = False
     ) -> None:
         """Store how many copies there are to be, and ask for them if nobody wrote meanwhile."""
-        if self._enter(hosting, "resizing", copies=copies, is_missing=is_missing):
+        if self.steps.enter(hosting, "resizing", copies=copies, is_missing=is_missing):
             stored = self.repository.find(hosting.task_id, hosting.name)
             if stored is not None and stored.state == "resizing":
                 self._resize(stored, now)
@@ -303,14 +353,14 @@ class HostingAdvancing:
         found = self.hosts.component(hosting)
         is_as_asked = found.copies == found.wanted == hosting.copies
         if found.status == _IN_SERVICE and found.is_ours and is_as_asked:
-            self._enter(hosting, "ready" if hosting.copies else "asleep")
+            self.steps.enter(hosting, "ready" if hosting.copies else "asleep")
         elif hosting.is_stuck(now) and found.is_empty:
             # SageMaker has no instance for it: whoever asks next has it tried again.
             logger.error(STUCK_MESSAGE, hosting=hosting.name, state=hosting.state)
             if found.wanted:  # else one that comes later would be there, and paid for, unseen
                 self._begin_resizing(hosting, now, copies=0, is_missing=True)
             else:
-                self._enter(hosting, "asleep", copies=0)
+                self.steps.enter(hosting, "asleep", copies=0)
         elif hosting.is_stuck(now):
             self._give_up(hosting, "stuck")
         elif found.status is None or found.status == _FAILED:
@@ -318,79 +368,26 @@ class HostingAdvancing:
         else:
             if found.status == _IN_SERVICE:
                 self.hosts.set_copies(hosting, hosting.copies)
-            self._stay(hosting, now)
+            self.steps.stay(hosting, now)
 
     def _delete(self, hosting: Hosting, now: datetime) -> None:
         if hosting.kind == "base":
             # SageMaker deletes no base that has adapters.
             for one in self.repository.adapters_of(hosting).known:
                 if one.state not in {"deleting", "gone"}:
-                    self._enter(one, "deleting", error=hosting.error)
+                    self.steps.enter(one, "deleting", error=hosting.error)
         if self.hosts.take_down(hosting):
-            self._enter(hosting, "gone")
+            self.steps.enter(hosting, "gone")
             base = hosting.base and self.repository.find(hosting.task_id, hosting.base)
             if base:  # it may have been the last one of it
                 self.repository.change(base, base.model_copy(update={"due_at": now}))
             return
         if hosting.is_stuck(now):
             logger.error(STUCK_MESSAGE, hosting=hosting.name, state=hosting.state)
-        self._stay(hosting, now)
+        self.steps.stay(hosting, now)
 
     def _give_up(self, hosting: Hosting, error: HostingError) -> None:
         """Take a hosting down that cannot be used."""
         if error == "stuck":
             logger.error(STUCK_MESSAGE, hosting=hosting.name, state=hosting.state)
-        self._enter(hosting, "deleting", error=error)
-
-    def _enter(
-        self,
-        hosting: Hosting,
-        state: State,
-        *,
-        copies: int | None = None,
-        error: HostingError | None = None,
-        is_missing: bool = False,
-        **changes: Any,
-    ) -> bool:
-        now = self.clock.now()
-        if state == "ready":
-            changes["lacking"] = None
-        after = hosting.model_copy(
-            update={
-                **changes,
-                "state": state,
-                "since": now,
-                "silent_since": None,
-                "copies": hosting.copies if copies is None else copies,
-                "error": error or hosting.error,
-            }
-        )
-        logger.info("hosting", hosting=hosting.name, state=state, error=after.error)
-        return self._store(hosting, after, now, is_missing=is_missing)
-
-    def _stay(self, hosting: Hosting, now: datetime) -> None:
-        self._store(hosting, hosting, now)
-
-    def _store(
-        self, before: Hosting, after: Hosting, now: datetime, *, is_missing: bool = False
-    ) -> bool:
-        counted_until, seconds = accounted(before, after, now, is_missing=is_missing)
-        changes = {"due_at": next_look(after, now), "counted_until": counted_until}
-        after = after.model_copy(update=changes)
-        costs = list(self._costs(before, seconds))
-        stored = self.repository.change(before, after, *map(self.repository.cost, costs))
-        for cost in costs if stored else ():
-            logger.info(
-                COUNTED_MESSAGE, hosting=before.name, seconds=cost.seconds, nano_usd=cost.nano_usd
-            )
-        return stored
-
-    def _costs(self, hosting: Hosting, seconds: Mapping[str, int]) -> Iterator[HostingCost]:
-        """Yield what an instance cost by day; that of a task which is gone is nobody's."""
-        is_read = seconds and hosting.unwanted_at is None
-        task = is_read and self.tasks.configuration(hosting.task_id, _FIRST_CONFIGURATION)
-        if not task:
-            return
-        for day, count in seconds.items():
-            cost = self.prices.of(hosting.instance_type or "", count)
-            yield HostingCost(task.organization_id, hosting.task_id, day, count, cost)
+        self.steps.enter(hosting, "deleting", error=error)

@@ -93,28 +93,31 @@ class Hosts:
             named,
         )
 
-    def create_endpoint(self, hosting: Hosting) -> None:
+    def create_endpoint(self, hosting: Hosting) -> bool:
         """Create a base's endpoint, with the model and the instances that it needs.
+
+        Returns:
+            False where SageMaker refuses the configuration, in which nothing changes but the type
+            of the instances.
 
         Raises:
             HostLimitError: the account may not have so much.
         """
         tags, do = tags_of(self.settings.prefix, hosting), self.control.do
         do("create_model", **self._model(hosting), Tags=tags)
-        do(
+        named = {"EndpointConfigName": hosting.name}
+        is_taken = do(
             "create_endpoint_config",
-            EndpointConfigName=hosting.name,
+            **named,
             ProductionVariants=[_instances(hosting)],
             ExecutionRoleArn=self.settings.role_arn,
             EnableNetworkIsolation=True,
             Tags=tags,
         )
-        do(
-            "create_endpoint",
-            EndpointName=hosting.name,
-            EndpointConfigName=hosting.name,
-            Tags=tags,
-        )
+        if not is_taken and self.control.find("describe_endpoint_config", **named) is None:
+            return False
+        do("create_endpoint", EndpointName=hosting.name, **named, Tags=tags)
+        return True
 
     def create_component(self, hosting: Hosting) -> None:
         """Create a base's component, or that of an adapter.
@@ -173,19 +176,20 @@ class Hosts:
         if not self._is_gone(self.endpoint(hosting)):
             do("delete_endpoint", EndpointName=hosting.name)
             return False
-        self._delete_if_ours("endpoint_config", "EndpointConfig", hosting)
-        self._delete_if_ours("model", "Model", hosting)
-        return True
+        is_gone = self._delete_if_ours("endpoint_config", "EndpointConfig", hosting)
+        return self._delete_if_ours("model", "Model", hosting) and is_gone
 
     @staticmethod
     def _is_gone(found: Found) -> bool:
         return found.status is None or not found.is_ours
 
-    def _delete_if_ours(self, operation: str, words: str, hosting: Hosting) -> None:
+    def _delete_if_ours(self, operation: str, words: str, hosting: Hosting) -> bool:
+        """Return whether nothing of ours is left; what an endpoint uses is refused for a while."""
         named = {f"{words}Name": hosting.name}
         described = self.control.find(f"describe_{operation}", **named)
-        if described is not None and self._is_ours(described[f"{words}Arn"], hosting):
-            self.control.do(f"delete_{operation}", **named)
+        if described is None or not self._is_ours(described[f"{words}Arn"], hosting):
+            return True
+        return self.control.do(f"delete_{operation}", **named)
 
     def _found(
         self,

@@ -4,6 +4,7 @@ Its model is trained and paid for, and want of capacity passes; a quota is raise
 which takes a day or two. So each type of the task is tried in its order, and when none has room all
 of them again after a pause that grows, for a day: as long as a job is waited for. More would keep
 the task from its next training, and wins little: what was trained is kept, and can be hosted later.
+A type that SageMaker refuses, as it does not have it in a region, is not tried again.
 """
 
 import re
@@ -58,20 +59,54 @@ def without(hosting: Hosting, lack: Lack, now: datetime) -> tuple[Lacking, bool]
     lacks = {**(known.lacks if known else {}), hosting.instance_type or "": lack}
     lacks = {one: why for one, why in lacks.items() if one in {*types, hosting.instance_type}}
     at = types.index(hosting.instance_type) if hosting.instance_type in types else -1
-    is_last = at + 1 == len(types)
+    possible = [one for one in types if lacks.get(one) != "refused"]
+    behind = [one for one in types[at + 1 :] if one in possible]
+    is_last = not behind
     after = Lacking(
         since=since,
         rounds=rounds + is_last,
         lacks=lacks,
-        next=types[0 if is_last else at + 1],
+        next=(*behind, *possible, *types)[0],
         not_before=now + pause_of(rounds + 1) if is_last else now,
     )
-    return after, is_last and now - since >= GIVE_UP_AFTER
+    return after, is_last and (not possible or now - since >= GIVE_UP_AFTER)
+
+
+def offered(hosting: Hosting, types: tuple[str, ...], now: datetime) -> Hosting:
+    """Return a base with the types that its task has by now; it has nothing to do with others.
+
+    Where it has no instance, a type that is new is tried at once, and one that is there no more is
+    not tried again.
+
+    Args:
+        types: none where the task says nothing of them by now; the base keeps its own then.
+    """
+    before, lacking = hosting.types, hosting.lacking
+    if not types or types == before:
+        return hosting
+    changes: dict[str, Any] = {"instance_types": types}
+    if lacking is not None:
+        lacks = {one: why for one, why in lacking.lacks.items() if one in types}
+        known: dict[str, Any] = {"lacks": lacks}
+        if untried := [one for one in types if one not in before]:
+            known |= {"next": untried[0], "not_before": now}
+        elif lacking.next not in types:
+            possible = [one for one in types if lacks.get(one) != "refused"]
+            behind = before[before.index(lacking.next) :] if lacking.next in before else ()
+            known["next"] = (*(one for one in behind if one in possible), *possible, *types)[0]
+        changes["lacking"] = lacking.model_copy(update=known)
+    return hosting.model_copy(update=changes)
 
 
 def error_of(lacking: Lacking) -> HostingError:
-    """Return why a base is given up: ``limit`` where a quota alone is in the way of all types."""
-    return "limit" if {*lacking.lacks.values()} == {"quota"} else "no_capacity"
+    """Return why a base is given up: ``limit`` where a quota alone is in the way of all types.
+
+    Types that SageMaker refuses do not count beside others, for nothing would change that.
+    """
+    lacks = {*lacking.lacks.values()} - {"refused"}
+    if not lacks:
+        return "refused"
+    return "limit" if lacks == {"quota"} else "no_capacity"
 
 
 def tried_anew(hosting: Hosting) -> dict[str, Any]:

@@ -18,7 +18,8 @@ def next_look(hosting: Hosting, now: datetime) -> datetime:
             return hosting.since
         return max(hosting.since + KEPT_FOR, now + _LATER)
     if hosting.state == "waiting" and hosting.lacking is not None and not hosting.created:
-        return max(now, min(hosting.lacking.not_before, now + _LATER))
+        # Its task may have other types by then.
+        return max(now, min(hosting.lacking.not_before, now + _SEEN_EVERY))
     if hosting.state == "ready":
         idle_at = _idle_at(hosting) if hosting.kind == "base" else now + _SEEN_EVERY
         return min(max(idle_at, now + _SOON), now + _SEEN_EVERY)

@@ -22,8 +22,9 @@ or it answered nobody for as long; SageMaker had no instance for it for a day, o
 quotas have no room for any; something that is not ours has its name; SageMaker does not take the
 request, or somebody took down what was being made; it was there, and is not any more; or its
 version was asked by nobody."""
-Lack = Literal["capacity", "quota"]
-"""Why a type of instance is not to be had: SageMaker has none, or the account may have no more."""
+Lack = Literal["capacity", "quota", "refused"]
+"""Why a type of instance is not to be had: SageMaker has none, the account may have no more, or
+SageMaker does not take the type: the region does not have it, or it hosts nothing."""
 
 ENDPOINT, COMPONENT = "endpoint", "component"
 """Parts of a hosting that are created; an endpoint has the instance."""
@@ -105,7 +106,7 @@ class Hosting(FrozenModel):
         created: which parts were created; one that is gone since was taken down by somebody, and is
             not created again.
         error: why it was given up, if it was.
-        since: when it came into its state.
+        since: when it came into its state; while it is made, when its last part was asked for.
         asked_since: of an adapter, when it began to be wanted as it was made.
         called_at: the last minute in which it answered, as far as anybody noted it.
         wanted_at: the last minute in which somebody was not answered.
@@ -174,9 +175,11 @@ class Hosting(FrozenModel):
         """Whether it is a base that was given up after an adapter of it was wanted."""
         return self.error is not None and self.since >= adapter.since
 
-    def with_part(self, part_: str) -> "Hosting":
-        """Return it with one more part that was created."""
-        return self.model_copy(update={"created": (*{*self.created, part_},)})
+    def with_part(self, part_: str, now: datetime) -> "Hosting":
+        """Return it with one more part that was created, which has as long as the one before."""
+        if part_ in self.created:
+            return self
+        return self.model_copy(update={"created": (*self.created, part_), "since": now})
 
     def is_of_earlier(self, wanted: Wanted) -> bool:
         """Whether it was made when somebody wanted it before."""

@@ -7,7 +7,7 @@ model, who notes minutes and nothing else; and whoever deletes its task.
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 from pydantic import ValidationError
@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from autotune_platform.apprentice.configuration.items import model_from
 from autotune_platform.apprentice.folding.items import DUE_RUNS_INDEX
 from autotune_platform.apprentice.hosting.models import Hosting
-from autotune_platform.storage.counting import Addition
+from autotune_platform.storage.counting import Addition, Removal
 from autotune_platform.storage.due_index import OPEN_SHARD, due_of
 from autotune_platform.storage.item_format import moment
 from autotune_platform.storage.table import Item, Table
@@ -131,15 +131,40 @@ class HostingRepository:
         if not accounts:
             changed = self._table.update(*key, changes, remove=gone, only_if=as_it_was)
             return changed is not None
-        stored = Addition(
-            table=self._table.name,
-            pk=key[0],
-            sk=key[1],
-            changes=changes,
-            remove=gone,
-            only_if=as_it_was,
-        )
-        return self._table.write_together((stored, *accounts), token=uuid4().hex) is None
+        stored = self._addition(before, changes=changes, remove=gone, only_if=as_it_was)
+        return self._together(stored, *accounts)
+
+    def join(self, before: Hosting | None, adapter: Hosting, base: Hosting | None) -> bool:
+        """Store that an adapter has a base; return False where somebody wrote either meanwhile.
+
+        A look at the base that saw it without the adapter stores nothing any more: so a base is not
+        taken down that has just got one, and no adapter gets one that is being taken down.
+
+        Args:
+            before: the adapter as it was read; None where there is none yet.
+            adapter: as it is from now on.
+            base: as it was read; None where there is none yet.
+        """
+        seen = () if base is None else (self._seen(base),)
+        if before is not None:
+            return self.change(before, adapter, *seen)
+        if not seen:
+            return self.add(adapter)
+        changes = {name: one for name, one in _item_of(adapter).items() if name not in {"pk", "sk"}}
+        added = self._addition(adapter, changes=changes, only_if={"name": None})
+        return self._together(added, *seen)
+
+    def _seen(self, base: Hosting) -> Addition:
+        """Return a write by which whoever read a base before has read it too early."""
+        changes = {"revision": base.revision + 1}
+        return self._addition(base, changes=changes, only_if={"revision": base.revision})
+
+    def _addition(self, of: Hosting, **written: Any) -> Addition:
+        pk, sk = hostings_of(of.task_id), _HOST + of.name
+        return Addition(table=self._table.name, pk=pk, sk=sk, **written)
+
+    def _together(self, *writes: Addition) -> bool:
+        return self._table.write_together(writes, token=uuid4().hex) is None
 
     def cost(self, of: HostingCost) -> Addition:
         """Return what adds to the account of a task's day, as a part of a transaction."""
@@ -203,9 +228,23 @@ class HostingRepository:
         """Return the hosting that an item stores; one that cannot be read holds up no other."""
         return model_from(item, Hosting)
 
-    def forget(self, hosting: Hosting) -> None:
-        """Delete a hosting of which nothing is left."""
-        self._table.delete(hostings_of(hosting.task_id), _HOST + hosting.name)
+    def forget(self, hosting: Hosting) -> bool:
+        """Delete a hosting of which nothing is left; return False where somebody wrote meanwhile.
+
+        One that was made again by then has an instance, which nobody would ever take down.
+        """
+        removed = Removal(
+            table=self._table.name,
+            pk=hostings_of(hosting.task_id),
+            sk=_HOST + hosting.name,
+            only_if={"revision": hosting.revision},
+        )
+        return self._table.write_together((removed,), token=uuid4().hex) is None
+
+    def put_off(self, item: Item, at: datetime) -> None:
+        """Have an item that was not looked at be looked at later, unless somebody wrote when."""
+        changes, as_it_was = {"due_at": moment(at)}, {"due_at": item["due_at"]}
+        self._table.update(item["pk"], item["sk"], changes, only_if=as_it_was, having=OPEN_SHARD)
 
     def _items_of(self, task_id: str) -> Iterator[Item]:
         return self._table.items(hostings_of(task_id), starting=_HOST)

@@ -1,5 +1,6 @@
 """Having models hosted: who wants one stores that, and asks again until the sweeper has made it."""
 
+from autotune_platform.apprentice.hosting.lacking import offered
 from autotune_platform.apprentice.hosting.models import (
     Hosting,
     Wanted,
@@ -34,13 +35,14 @@ class Hostings:
         name = name_of(self.prefix, wanted.model)
         found = self.repository.find(wanted.task_id, name)
         if found is not None and found.is_of_earlier(wanted):
-            if found.state == "gone":
-                self.repository.forget(found)
+            if found.state == "gone" and self.repository.forget(found):
                 found = None
-            elif found.state == "deleting":
-                return self._made(wanted, name)
+            elif found.state in {"deleting", "gone"}:
+                return self._made(wanted, name, behind=found)
         if found is None:
-            found = self._begun(wanted, name)
+            found, is_stored = self._begun(wanted, name)
+            if not is_stored:
+                return found
         # The base comes after: one that nothing is of would be taken down.
         if found.state == "creating":
             found = self._moved(wanted, found)
@@ -53,17 +55,24 @@ class Hostings:
         """Return the base of an adapter, which says what it waits for."""
         return self.repository.find(adapter.task_id, adapter.base) if adapter.base else None
 
-    def _begun(self, wanted: Wanted, name: str) -> Hosting:
+    def _begun(self, wanted: Wanted, name: str) -> tuple[Hosting, bool]:
+        """Return a hosting that begins, and whether it is stored, or is to be asked for again."""
         made = self._made(wanted, name)
         base = self.base_of(made)
         if base is not None and base.state == "deleting":
-            return made  # once that is gone: it would take this one along
-        if self.repository.add(made):
-            return made
-        return self.repository.find(wanted.task_id, name) or made
+            # Once that is gone: it would take this one along.
+            return self._made(wanted, name, behind=base), False
+        if self.repository.join(None, made, base):
+            return made, True
+        known = self.repository.find(wanted.task_id, name)
+        return known or made, known is not None
 
-    def _made(self, wanted: Wanted, name: str) -> Hosting:
-        """Return a hosting that begins, and that nobody knows yet."""
+    def _made(self, wanted: Wanted, name: str, *, behind: Hosting | None = None) -> Hosting:
+        """Return a hosting that begins, and that nobody knows yet.
+
+        Args:
+            behind: what has to be gone before; so long it waits already.
+        """
         now = self.clock.now()
         return Hosting(
             name=name,
@@ -72,18 +81,22 @@ class Hostings:
             artifact=wanted.artifact,
             base=base_name_of(self.prefix, wanted.task_id, wanted.base),
             idle_minutes=wanted.idle_minutes,
-            since=now,
+            since=now if behind is None else behind.since,
             asked_since=wanted.since,
             due_at=now,
         )
 
     def _moved(self, wanted: Wanted, adapter: Hosting) -> Hosting:
         """Have an adapter that nothing was made of wait for another base, if that is wanted now."""
-        base = base_name_of(self.prefix, wanted.task_id, wanted.base)
-        if adapter.base == base or adapter.created:
+        name = base_name_of(self.prefix, wanted.task_id, wanted.base)
+        if adapter.base == name or adapter.created:
             return adapter
-        moved = adapter.model_copy(update={"base": base})
-        return moved if self.repository.change(adapter, moved) else adapter
+        base = self.repository.find(adapter.task_id, name)
+        if base is not None and base.state == "deleting":
+            return adapter  # once that is gone: it would take this one along
+        # It waits for another one from now on, and is not of an earlier failure of that.
+        moved = adapter.model_copy(update={"base": name, "since": self.clock.now()})
+        return moved if self.repository.join(adapter, moved, base) else adapter
 
     def _have_base(self, wanted: Wanted, adapter: Hosting) -> None:
         """Have a base for an adapter that is being made; it may have been taken down before."""
@@ -96,7 +109,8 @@ class Hostings:
             if found.state != "gone" or found.failed_for(adapter):
                 self._offer(found, base)
                 return
-            self.repository.forget(found)
+            if not self.repository.forget(found):
+                return
         self.repository.add(
             Hosting(
                 name=name,
@@ -114,12 +128,10 @@ class Hostings:
 
     def _offer(self, found: Hosting, base: WantedBase) -> None:
         """Have a base try the types that its task has by now, where it is to have an instance."""
-        if found.instance_types == base.instance_types:
+        now = self.clock.now()
+        after = offered(found, base.instance_types, now)
+        if after is found:
             return
-        offered: dict[str, object] = {"instance_types": base.instance_types}
-        untried = [one for one in base.instance_types if one not in found.types]
-        if found.lacking is not None and untried:
-            now = self.clock.now()
-            changes = {"next": untried[0], "not_before": now}
-            offered |= {"lacking": found.lacking.model_copy(update=changes), "due_at": now}
-        self.repository.change(found, found.model_copy(update=offered))
+        if after.lacking is not None and after.lacking.not_before == now:
+            after = after.model_copy(update={"due_at": now})
+        self.repository.change(found, after)

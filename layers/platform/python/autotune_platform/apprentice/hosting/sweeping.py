@@ -1,6 +1,7 @@
 """All hostings that are due get a look, every minute."""
 
 from collections.abc import Callable
+from datetime import timedelta
 
 from aws_lambda_powertools import Logger
 
@@ -13,6 +14,8 @@ from autotune_platform.storage.item_format import Item
 logger = Logger()
 
 _MOST = 500
+_LATER = timedelta(seconds=30)
+"""Less than from one sweep to the next."""
 
 
 @part
@@ -24,13 +27,14 @@ class HostingSweeping:
     def sweep(self, *, has_time: Callable[[], bool]) -> int:
         """Look at what is due, the longest due first; return at how many.
 
-        One at which SageMaker does not answer holds up no other: it is due again in a minute.
+        One at which SageMaker does not answer, or that fails otherwise, holds up no other: it is
+        due behind all that is due by now, and again with the next sweep.
 
         Raises:
             Exception: the first one of what failed otherwise, once all else was looked at.
         """
         due = self.advancing.repository.due(self.advancing.clock.now(), limit=_MOST)
-        looks = look_at_each(due, self._look, has_time=has_time, put_off=_stays_due)
+        looks = look_at_each(due, self._look, has_time=has_time, put_off=self._put_off)
         return looks.require().count
 
     def _look(self, item: Item) -> None:
@@ -38,8 +42,12 @@ class HostingSweeping:
             self.advancing.look(self.advancing.repository.read(item))
         except UnavailableError as error:
             logger.warning("hosting not looked at", hosting=item.get("name"), why=str(error))
+            self._later(item)
 
+    def _put_off(self, item: Item) -> None:
+        logger.exception("a hosting was not looked at", hosting=item.get("name"))
+        self._later(item)
 
-def _stays_due(item: Item) -> None:
-    """Log that a hosting failed: what it costs is no reason to look at it later."""
-    logger.exception("a hosting was not looked at", hosting=item.get("name"))
+    def _later(self, item: Item) -> None:
+        """Have the next sweep look at it, as it costs money, behind what waits for a look now."""
+        self.advancing.repository.put_off(item, self.advancing.clock.now() + _LATER)

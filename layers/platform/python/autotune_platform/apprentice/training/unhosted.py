@@ -34,9 +34,9 @@ def why_not_hosted(
 ) -> tuple[ApprenticeTrainingError, str | None]:
     """Return the error of a model whose hosting was given up, and what can be done about it."""
     error = _ERRORS.get(hosting.error, "not_hosted")
-    if error == "not_hosted":
-        return error, hosting.error
     lacks = dict(base.lacking.lacks) if base is not None and base.lacking is not None else {}
+    if error == "not_hosted" and not (hosting.error == "refused" and lacks):
+        return error, hosting.error
     if not lacks and base is not None and base.instance_type:
         lacks[base.instance_type] = "quota" if hosting.error == "limit" else "capacity"
     return error, "; ".join(_said(lacks)) or None
@@ -45,7 +45,13 @@ def why_not_hosted(
 def _said(lacks: dict[str, Lack]) -> list[str]:
     without = [one for one, lack in lacks.items() if lack == "capacity"]
     beyond = [one for one, lack in lacks.items() if lack == "quota"]
+    refused = [one for one, lack in lacks.items() if lack == "refused"]
     said = []
+    if refused:
+        said.append(
+            f"SageMaker takes no {' or '.join(refused)} for endpoints here: put other "
+            "training.instanceTypes"
+        )
     if without:
         said.append(f"SageMaker has no {' or '.join(without)}: put other training.instanceTypes")
     if beyond:

@@ -33,6 +33,9 @@ logger = Logger()
 
 _STANDARD_TIER, _DEARER_TIERS = "default", frozenset({"priority"})
 """The tier that listed prices are of, and those that cost more."""
+_DEARER_TIMES = 2
+"""So many times the standard price ``priority`` costs at most, as of August 2026 (1.67 to 2):
+https://openai.com/api-priority-processing"""
 OPENAI_HOSTS = ("api.openai.com",)
 """Whose projects have tiers, those of regions included; others may refuse what they do not know."""
 
@@ -227,23 +230,21 @@ class OpenAiFormat(JsonFormat):
         return Answer(
             text=said or refused or "",
             finish_reason="refusal" if refused else finished,
-            usage=self._priced_usage(document),
+            usage=usage_of(inside(document, "usage")),
+            price_times=_price_times(document),
             served_model=name(inside(document, "model")),
             provider_request_id=request_id or name(inside(document, "id")),
             reasoning=reasoning or thought,
         )
 
-    def _priced_usage(self, document: Any) -> Usage | None:
-        """Return what was used at the price that is known; None where it cost more than that.
 
-        What nobody knows the usage of is charged at its bound, so that a dearer tier is no cheaper
-        in the ledger than it is on the bill.
-        """
-        tier = inside(document, "service_tier")
-        if isinstance(tier, str) and tier in _DEARER_TIERS:
-            logger.warning("answered at a dearer tier; charged at the bound", tier=tier)
-            return None
-        return usage_of(inside(document, "usage"))
+def _price_times(document: Any) -> int:
+    """Return how many times the listed price an answer costs at most, by the tier that it names."""
+    tier = inside(document, "service_tier")
+    if isinstance(tier, str) and tier in _DEARER_TIERS:
+        logger.warning("answered at a dearer tier; charged at the bound at least", tier=tier)
+        return _DEARER_TIMES
+    return 1
 
 
 def _parts(content: str | list[Any] | None) -> tuple[str | None, str | None, str | None]:

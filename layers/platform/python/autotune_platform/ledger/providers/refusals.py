@@ -111,6 +111,7 @@ def without_key(outcome: Outcome, key: str | None) -> Outcome:
         text=_hidden(outcome.text, key),
         finish_reason=outcome.finish_reason,
         usage=outcome.usage,
+        price_times=outcome.price_times,
         served_model=outcome.served_model and _hidden(outcome.served_model, key),
         provider_request_id=outcome.provider_request_id
         and _hidden(outcome.provider_request_id, key),
