@@ -182,3 +182,13 @@ def test_a_configuration_that_is_not_deleted_is_not_left_behind(hosted):
         hosted.sweep()
     assert hosted.state(hosted.base_of(hosting)) == "gone"
     assert hosted.there() == set()
+
+
+def test_what_sagemaker_does_not_answer_for_in_half_an_hour_is_alarmed(hosted, caplog):
+    hosting = hosted.want("1-aa")
+    hosted.lab.plant(Kind.THROTTLING, operation="*", name=hosting.base, times=1_000)
+    hosted.sweep(minutes=29)
+    assert STUCK_MESSAGE not in caplog.text
+    hosted.sweep(minutes=2)
+    assert STUCK_MESSAGE in caplog.text
+    assert hosted.base_of(hosting).state == "creating"

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from aws_lambda_powertools import Logger
 
-from autotune_platform.apprentice.hosting.advancing import HostingAdvancing
+from autotune_platform.apprentice.hosting.advancing import STUCK_MESSAGE, HostingAdvancing
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.sweeping import look_at_each
@@ -16,6 +16,8 @@ logger = Logger()
 _MOST = 500
 _LATER = timedelta(seconds=30)
 """Less than from one sweep to the next."""
+_AT_REST = frozenset({"ready", "asleep", "gone"})
+"""States in which a hosting may be for as long as anybody likes."""
 
 
 @part
@@ -38,10 +40,14 @@ class HostingSweeping:
         return looks.require().count
 
     def _look(self, item: Item) -> None:
+        hosting = self.advancing.repository.read(item)
         try:
-            self.advancing.look(self.advancing.repository.read(item))
+            self.advancing.look(hosting)
         except UnavailableError as error:
-            logger.warning("hosting not looked at", hosting=item.get("name"), why=str(error))
+            logger.warning("hosting not looked at", hosting=hosting.name, why=str(error))
+            # What SageMaker refuses for good, as rights that are missing, looks the same.
+            if hosting.state not in _AT_REST and hosting.is_stuck(self.advancing.clock.now()):
+                logger.exception(STUCK_MESSAGE, hosting=hosting.name, state=hosting.state)
             self._later(item)
 
     def _put_off(self, item: Item) -> None:
