@@ -1,4 +1,4 @@
-"""Models that are kept since they could not be hosted, and what waits for them.
+"""Models that are kept since nobody judged them, and what waits for their host.
 
 A job that trains another model while one waits for an instance is paid for, and what it makes waits
 for the same instance. So none begins by itself meanwhile; somebody may begin one.
@@ -27,7 +27,7 @@ def objection_to_hosting(
     if made_by.model_taken_by is not None:
         return f"training {made_by.model_taken_by} has the model of training {number}"
     if model is None or kept_until is None or now >= kept_until - _LET_GO:
-        return f"no model of training {number} is kept: those are that could not be hosted"
+        return f"no model of training {number} is kept: those are that a job made and nobody judged"
     if made_by.definition_hash != task.definition_hash:
         return f"the task has another definition since training {number}: train again"
     settings = document["training"]
