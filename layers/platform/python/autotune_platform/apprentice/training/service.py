@@ -149,8 +149,8 @@ class Trainings:
     def cancel(self, caller: Caller, name: str, number: int) -> Training:
         """Have a training ended; one that has ended stays as it is.
 
-        A job that trains is stopped, and paid for as far as it came; the training ends with it. What
-        one has trained and nobody judged is kept, and may be hosted later.
+        A job that trains is stopped, and paid for as far as it came; the training ends with it.
+        What one has trained and nobody judged is kept, and may be hosted later.
 
         Raises:
             NotFoundError: there is no such task, or no such training.
