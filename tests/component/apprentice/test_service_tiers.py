@@ -38,6 +38,17 @@ def test_an_answer_at_a_dearer_tier_that_costs_more_than_its_bound_is_charged_wh
     assert row["costNanoUsd"] >= tiers.bill["total_nano_usd"] > row["boundNanoUsd"]
 
 
+def test_an_answer_at_a_dearer_tier_that_does_not_say_its_usage_is_charged_twice_its_bound(
+    tiers: Runs,
+) -> None:
+    arm(tiers, insists=1)
+    tiers.ledger.fake.world.traps.arm("no_usage", times=None)
+    row = asked_row(tiers)
+
+    assert row["usage"]["assumed"]
+    assert row["costNanoUsd"] == 2 * row["boundNanoUsd"] > tiers.bill["total_nano_usd"]
+
+
 def arm(runs: Runs, **params: Any) -> None:
     runs.ledger.fake.world.traps.arm("dearer_tier", times=None, params=params)
 

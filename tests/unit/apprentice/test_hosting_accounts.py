@@ -11,7 +11,7 @@ NOON = datetime(2026, 11, 27, 12, tzinfo=UTC)
 DAY = "2026-11-27"
 
 
-def hosting(state, *, copies=1, kind="base", created=("endpoint",), until=None):
+def hosting(state, *, copies=1, kind="base", created=("endpoint",), until=None, error=None):
     return Hosting(
         name="autotune-base",
         kind=kind,
@@ -24,6 +24,7 @@ def hosting(state, *, copies=1, kind="base", created=("endpoint",), until=None):
         state=state,
         since=NOON,
         counted_until=until,
+        error=error,
         due_at=NOON,
     )
 
@@ -67,6 +68,16 @@ def test_an_instance_that_was_not_to_be_had_costs_nothing():
     assert looked("resizing", "resizing") == (NOON, {})
     assert looked("resizing", "ready") == (NOON + timedelta(minutes=10), {DAY: 600})
     assert looked("resizing", "asleep", copies=0) == (None, {})
+
+
+@pytest.mark.parametrize("error", ["no_capacity", "limit", "refused"])
+def test_an_instance_that_did_not_come_at_the_last_try_costs_nothing_either(error):
+    assert looked("creating", "deleting", error=error) == (None, {})
+    # One that had a component was there.
+    created = ("endpoint", "component")
+    counted = (NOON + timedelta(minutes=10), {DAY: 600})
+    assert looked("creating", "deleting", error=error, created=created) == counted
+    assert looked("creating", "deleting", error="failed") == counted
 
 
 def test_a_copy_that_is_gone_was_there_until_it_was_last_seen():

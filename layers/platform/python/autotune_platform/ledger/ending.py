@@ -277,7 +277,7 @@ def _charge(row: Row, usage: Usage | None, price_times: int) -> int:
     be where that is more: an answer at a dearer tier that is as long as it may be.
     """
     if usage is None:
-        return row.bound_nano_usd
+        return row.bound_nano_usd * price_times
     found = cost(usage, row.price)
     return found if price_times == 1 else max(row.bound_nano_usd, price_times * found)
 

@@ -10,6 +10,8 @@ from datetime import UTC, datetime, time, timedelta
 
 from autotune_platform.apprentice.hosting.models import COMPONENT, ENDPOINT, Hosting
 
+_NOT_TO_BE_HAD = frozenset({"no_capacity", "limit", "refused"})
+
 
 def accounted(
     before: Hosting, after: Hosting, now: datetime, *, is_missing: bool = False
@@ -17,7 +19,7 @@ def accounted(
     """Return until when a hosting's instance is counted after a look, and its seconds by day.
 
     An instance that is asked for counts once it is there or was given up; one that was not to be
-    had, so that the hosting sleeps on, costs nothing. One that is lost was there until it was last
+    had, at the last try too, costs nothing. One that is lost was there until it was last
     seen: nobody knows when it went, and what is not known is not charged.
 
     Args:
@@ -33,7 +35,7 @@ def accounted(
     was_refused = _is_awaited(before) and _has_none(after)
     is_lost = after.error == "lost" and before.error is None
     seconds = {} if was_refused or is_lost else dict(_by_day(since, now))
-    is_over = is_lost or after.state in {"asleep", "waiting", "gone"}
+    is_over = is_lost or was_refused or after.state in {"asleep", "waiting", "gone"}
     # What was rounded up is in the account by now, and is not counted by the next look.
     until = since + timedelta(seconds=sum(seconds.values()))
     return (None if is_over else until), seconds
@@ -51,8 +53,9 @@ def _has_none(after: Hosting) -> bool:
 
     One whose endpoint has a component was there, whatever that one lacked.
     """
-    never_came = after.state == "waiting" and COMPONENT not in after.created
-    return after.state == "asleep" or never_came
+    is_given_up = after.state == "deleting" and after.error in _NOT_TO_BE_HAD
+    never_came = after.state == "waiting" or is_given_up
+    return after.state == "asleep" or (never_came and COMPONENT not in after.created)
 
 
 def _is_awaited(hosting: Hosting) -> bool:
