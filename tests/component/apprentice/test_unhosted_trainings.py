@@ -203,7 +203,8 @@ def test_no_training_begins_by_itself_while_a_model_waits_for_a_host(trainings, 
 
     assert (trainings.trainings_of_it(), len(trainings.jobs())) == ([1], 1)
     waits = trainings.shown("status")["nextTraining"]["waits"]
-    assert (waits["reason"], waits["until"]) == ("hosting", None)
+    kept_until = trainings.read()["modelKeptUntil"]
+    assert (waits["reason"], waits["until"]) == ("hosting", kept_until)
     assert "the model of training 1 is kept until" in waits["message"]
     assert trainings.platform.call("POST", f"{TASK}/trainings").status == 202
     assert trainings.trainings_of_it() == [2, 1]

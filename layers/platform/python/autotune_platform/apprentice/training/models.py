@@ -261,8 +261,8 @@ class HeldBack(FrozenModel):
 
     Attributes:
         configuration_version: under another one it may.
-        until: when the month is over whose budget has no room, or the model is kept no longer, if
-            it is that.
+        until: when the month is over whose budget has no room, or 30 days after the training whose
+            model had no host, if it is that.
     """
 
     reason: ApprenticeTrainingWaitReason
