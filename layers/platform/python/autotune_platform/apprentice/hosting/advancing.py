@@ -113,25 +113,30 @@ class HostingAdvancing:
             return
         base = self.repository.find(hosting.task_id, hosting.base)
         if base is not None and needs.asks(hosting.name) and may_return(hosting, base, now):
-            self._make_again(hosting, now)
+            self._make_again(hosting, now, base)
         else:
             self.steps.stay(hosting, now)
 
     def _may_return(self, hosting: Hosting, needs: Needs) -> bool:
         """Return whether what was given up is of a version that may be asked; see ``returning``.
 
-        A base that went with its adapters was not given up, and returns with them.
+        A base that went with its adapters was not given up: it returns with one that is made again.
         """
         if hosting.unwanted_at is not None:
             return False
         if hosting.base is None:
             own = self.repository.adapters_of(hosting)
-            return own.unread > 0 or any(self._may_return(one, needs) for one in own.known)
+            there = (one.state != "gone" or self._may_return(one, needs) for one in own.known)
+            return own.unread > 0 or any(there)
         return hosting.error is not None and needs.may_ask(hosting.name)
 
-    def _make_again(self, hosting: Hosting, now: datetime) -> None:
+    def _make_again(self, hosting: Hosting, now: datetime, base: Hosting | None = None) -> None:
         logger.warning("a hosting is made again", hosting=hosting.name, error=hosting.error)
-        self.steps.store(hosting, made_again(self._offered(hosting, now), now), now)
+        made = made_again(self._offered(hosting, now), now)
+        if base is None:
+            self.steps.store(hosting, made, now)
+        else:
+            self.steps.join(hosting, made, base, now)
 
     def _forget(self, hosting: Hosting) -> None:
         """Forget a hosting; of a task that is gone, with what came to its accounts since."""
@@ -372,10 +377,11 @@ class HostingAdvancing:
 
     def _delete(self, hosting: Hosting, now: datetime) -> None:
         if hosting.kind == "base":
-            # SageMaker deletes no base that has adapters.
+            # SageMaker deletes no base that has adapters. They return where their version is asked.
+            error = hosting.error or ("lost" if hosting.unwanted_at is None else None)
             for one in self.repository.adapters_of(hosting).known:
                 if one.state not in {"deleting", "gone"}:
-                    self.steps.enter(one, "deleting", error=hosting.error)
+                    self.steps.enter(one, "deleting", error=error)
         if self.hosts.take_down(hosting):
             self.steps.enter(hosting, "gone")
             base = hosting.base and self.repository.find(hosting.task_id, hosting.base)

@@ -74,6 +74,11 @@ class HostingSteps:
         """Have a hosting stay as it is, until the next look."""
         return self.store(hosting, hosting, now)
 
+    def join(self, before: Hosting, adapter: Hosting, base: Hosting, now: datetime) -> bool:
+        """Store an adapter that begins anew, if its base is as it was read; see the repository."""
+        due = adapter.model_copy(update={"due_at": next_look(adapter, now)})
+        return self.repository.join(before, due, base)
+
     def store(
         self, before: Hosting, after: Hosting, now: datetime, *, is_missing: bool = False
     ) -> bool:
