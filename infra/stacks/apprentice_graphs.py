@@ -22,7 +22,7 @@ _ONCE: Final[Mapping[str, Sequence[str]]] = {**_OF_TRAININGS, "$.delivery": ["fi
 HOUR = Duration.hours(1)
 _BY_OPERATORS = [
     *("platform_error", "job_refused", "artifact_refused"),
-    *("hosting_capacity", "hosting_quota"),
+    *("hosting_capacity", "hosting_quota", "not_hosted"),
 ]
 
 
@@ -53,8 +53,8 @@ def watch_trainings(alarms: Alarms, publish: ServiceFunction) -> None:
         message=AUDITED_MESSAGE,
         where={**_OF_TRAININGS, "$.data.error": _BY_OPERATORS},
         description=(
-            "Trainings could not go on, SageMaker refused a job, what it left was refused, or no "
-            "instance hosts what was trained"
+            "Trainings could not go on, SageMaker refused a job, what it left was refused, or "
+            "nothing hosts what was trained"
         ),
     )
 

@@ -184,6 +184,15 @@ def test_one_after_the_last_that_a_task_may_have_says_so(task, monkeypatch):
     assert task.next_training["waits"]["reason"] == "trainings"
 
 
+def put_types(task, monkeypatch, *types):
+    """Have jobs and hosts of the task tried on other types of instances from now on."""
+    monkeypatch.setenv("TRAINING_PRICES", json.dumps(dict.fromkeys(types, "1.4")))
+    forget_processes()
+    other = {**TRAINING, "instanceTypes": list(types)}
+    task.put(**{**IN_JOBS, "training": other}, budgets={**MONTHLY, "trainingMonthly": "20"})
+    forget_processes()
+
+
 def begun(task):
     task.learn(50)
     assert task.sweep() == 1
@@ -207,6 +216,47 @@ def test_while_a_model_is_kept_for_want_of_capacity_the_next_waits_until_it_is_g
         assert task.sweep() == 1
 
 
+@pytest.mark.parametrize(
+    ("error", "lacks"),
+    [
+        ("not_hosted", ()),
+        ("not_hosted", ("capacity", "refused")),
+        ("canceled", ("quota", "quota")),
+        ("platform_error", ("capacity", "capacity")),
+    ],
+)
+def test_a_kept_model_that_lacks_no_instance_holds_nothing_back(task, error, lacks):
+    begun(task)
+    task.unhosted(error, *lacks)
+    assert waits(task) is None
+
+
+def test_a_model_that_was_not_hosted_for_itself_decides_though_no_host_of_it_is_known(task):
+    begun(task)
+    task.unhosted("hosting_quota", "quota", "quota")
+    assert task.platform.call("POST", f"{TASK}/trainings").status == 202
+    task.end("failed", error="not_hosted", reason="name_taken")
+    assert waits(task) is None
+
+
+@pytest.mark.parametrize("error", ["canceled", "platform_error"])
+def test_one_that_ended_for_something_else_says_nothing_of_what_the_one_before_lacked(task, error):
+    begun(task)
+    task.unhosted("hosting_quota", "quota", "quota")
+    assert task.platform.call("POST", f"{TASK}/trainings").status == 202
+    task.unhosted(error)
+    assert "training 1 " in waits(task)["message"]
+
+
+def test_while_sagemaker_takes_none_of_the_types_the_next_waits_for_others(task, monkeypatch):
+    begun(task)
+    task.unhosted("not_hosted", "refused", "refused")
+    assert waits(task)["reason"] == "hosting"
+    put_types(task, monkeypatch, TYPES[1], "ml.g6.xlarge")
+    with later(timedelta(minutes=11)):
+        assert task.sweep() == 1
+
+
 def test_after_quotas_had_no_room_none_begins_until_somebody_does_or_puts_other_types(
     task, monkeypatch
 ):
@@ -215,16 +265,49 @@ def test_after_quotas_had_no_room_none_begins_until_somebody_does_or_puts_other_
 
     found = waits(task)
 
-    assert (found["reason"], found["until"]) == ("hosting", None)
+    assert found["reason"] == "hosting"
     assert f"no room for {' or '.join(TYPES)}" in found["message"]
     assert task.trainings()[0]["number"] == 1
-    other = {**TRAINING, "instanceTypes": ["ml.g6.xlarge"]}
-    monkeypatch.setenv("TRAINING_PRICES", json.dumps({"ml.g6.xlarge": "1.4"}))
-    forget_processes()
-    task.put(**{**IN_JOBS, "training": other}, budgets={**MONTHLY, "trainingMonthly": "20"})
-    forget_processes()
+    put_types(task, monkeypatch, "ml.g6.xlarge")
     with later(timedelta(minutes=11)):
         assert task.sweep() == 1
+
+
+@pytest.mark.parametrize("kept", [timedelta(), timedelta(days=30)])
+def test_a_quota_that_others_use_up_holds_the_next_back_for_thirty_days(task, kept):
+    begun(task)
+    task.unhosted("hosting_quota", "quota", "quota", kept=kept)
+
+    found = waits(task)
+
+    ended = datetime.fromisoformat(task.trainings()[0]["endedAt"])
+    until = datetime.fromisoformat(found["until"])
+    assert abs(until - ended - timedelta(days=30)) < timedelta(minutes=1)
+    assert f"{until:%Y-%m-%d}" in found["message"]
+    with later(timedelta(days=30) - timedelta(minutes=20)):
+        assert task.sweep() == 0
+    with later(timedelta(days=30, minutes=1)):
+        assert task.sweep() == 1
+
+
+@pytest.mark.parametrize("lacks", [("quota", "refused"), ("refused", "quota")])
+def test_types_that_sagemaker_refuses_leave_none_beside_those_beyond_the_quota(task, lacks):
+    begun(task)
+    task.unhosted("hosting_quota", *lacks, kept=timedelta())
+
+    found = waits(task)["message"]
+
+    named = dict(zip(lacks, TYPES, strict=True))
+    assert f"SageMaker takes no {named['refused']} for endpoints" in found
+    assert f"no room for {named['quota']} for endpoint" in found
+
+
+def test_a_quota_of_types_that_nobody_knows_holds_nothing_back(task, monkeypatch):
+    begun(task)
+    task.unhosted("hosting_quota", kept=timedelta())
+    put_types(task, monkeypatch, TYPES[0])
+    with later(timedelta(minutes=11)):
+        assert waits(task) is None
 
 
 def test_somebodys_own_training_is_not_held_back(task):

@@ -115,7 +115,7 @@ def test_what_is_not_kept_or_of_another_task_by_now_is_not_hosted(trainings, mon
 
 
 def canceled(trainings, event):
-    answer = trainings.platform.call("POST", f"{TASK}/trainings/2/cancel")
+    answer = trainings.platform.call("POST", f"{TASK}/trainings/{event['number']}/cancel")
     assert answer.status == 200, answer.text
     return "canceled"
 
@@ -132,6 +132,30 @@ def of_another_task(trainings, event):
 
 def with_too_few_examples(trainings, event):
     return None  # there are none at all
+
+
+@pytest.mark.parametrize("end", [canceled, given_up], ids=lambda one: one.__name__)
+def test_a_model_of_a_job_that_waits_for_a_host_is_kept_whatever_ends_its_training(trainings, end):
+    trainings.lab.plant(Kind.RESOURCE_LIMIT, operation=CREATE, times=2)
+    event = trained(trainings)
+    assert trainings.step("deploy_student", event)["waits"]
+    (kept,) = archive(trainings)
+
+    error = end(trainings, event)
+
+    # Its own execution, and the one that tidies up after it.
+    for one in (event, {**event, "redrive": event["redrive"] + 1}):
+        trainings.step("freeze_examples", one)
+    ended = trainings.read()
+    assert (ended["state"], ended["error"]) == ("failed", error)
+    assert trainings.objects() == [kept]
+    until = datetime.fromisoformat(ended["modelKeptUntil"])
+    assert timedelta(days=29) < until - datetime.now(UTC) <= timedelta(days=30)
+    sweep(trainings)
+    assert (trainings.read(), trainings.objects()) == (ended, [kept])
+    answer = host(trainings)
+    assert answer.status == 202, answer.text
+    assert answer.json["training"]["modelOf"] == 1
 
 
 @pytest.mark.parametrize(
@@ -188,16 +212,26 @@ def test_a_model_that_was_taken_over_and_judged_is_not_kept(trainings, monkeypat
         slow_ms=100,
     )
     changed(trainings, step="host", test=test)
-    canceled(trainings, None)
+    canceled(trainings, last_event())
     assert trainings.read(2)["modelKeptUntil"] is None
     assert trainings.step("freeze_examples", last_event())["done"]
     assert trainings.objects() == []
 
 
+def test_a_model_that_is_not_what_was_verified_is_not_kept(trainings, monkeypatch):
+    unhosted(trainings, monkeypatch)
+    training = TrainingRepository(trainings.table).get(trainings.task_id, 1)
+    training = training.model_copy(update={"model_kept_until": None})
+    now = datetime.now(UTC)
+
+    assert training.ended(now, error="artifact_refused").model_kept_until is None
+    assert training.ended(now, error="data_refused").model_kept_until == now + timedelta(days=30)
+
+
 def test_a_task_that_is_deleted_takes_a_model_along_that_is_kept_again(trainings, monkeypatch):
     unhosted(trainings, monkeypatch)
     assert host(trainings).status == 202
-    canceled(trainings, None)
+    canceled(trainings, last_event())
     assert trainings.read(2)["modelKeptUntil"]
 
     answer = trainings.platform.call("DELETE", TASK)

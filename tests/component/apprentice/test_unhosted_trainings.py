@@ -136,16 +136,17 @@ def test_a_model_that_cannot_be_hosted_ends_at_once_and_is_kept(trainings):
     assert trainings.objects() == [kept]
 
 
-def test_a_training_that_is_canceled_leaves_nothing_though_its_execution_died(trainings):
-    trained(trainings)
-    assert archive(trainings)
+def test_a_training_that_is_canceled_leaves_nothing_unverified_though_its_execution_died(trainings):
+    trainings.looked_after(trainings.begin())
+    assert trainings.read()["step"] == "verify"
+    assert any("/jobs/" in key for key in trainings.objects())
 
     assert trainings.platform.call("POST", f"{TASK}/trainings/1/cancel").status == 200
 
     event = last_event()
     assert event["redrive"] == 1
     assert trainings.step("freeze_examples", event)["done"]
-    assert trainings.objects() == []
+    assert (trainings.read()["modelKeptUntil"], trainings.objects()) == (None, [])
 
 
 def test_a_training_that_cannot_be_read_holds_up_no_other_and_waits_behind_them(
@@ -202,7 +203,8 @@ def test_no_training_begins_by_itself_while_a_model_waits_for_a_host(trainings, 
 
     assert (trainings.trainings_of_it(), len(trainings.jobs())) == ([1], 1)
     waits = trainings.shown("status")["nextTraining"]["waits"]
-    assert (waits["reason"], waits["until"]) == ("hosting", None)
+    kept_until = trainings.read()["modelKeptUntil"]
+    assert (waits["reason"], waits["until"]) == ("hosting", kept_until)
     assert "the model of training 1 is kept until" in waits["message"]
     assert trainings.platform.call("POST", f"{TASK}/trainings").status == 202
     assert trainings.trainings_of_it() == [2, 1]

@@ -143,6 +143,12 @@ def test_what_a_host_lacks_is_shown(capsys):
     assert "triedAgain" not in ended
 
 
+def test_until_when_a_model_is_kept_is_shown_of_one_that_was_not_hosted_yet(capsys):
+    at = datetime(2026, 11, 27, tzinfo=UTC)
+    show(Invocation(), training(state="failed", error="canceled", model_kept_until=at))
+    assert "modelKeptUntil" in capsys.readouterr().out
+
+
 def test_what_speaks_against_a_model_is_said_in_words():
     compared = ApprenticeTrainingComparison(
         version=2, groups=90, mean_difference=-0.02, differing=0.1, margin=0.03, is_no_worse=False

@@ -145,7 +145,7 @@ HOLDER = DataHolder(
             "weights",
             has_text=True,
             kept="until erased; of no version: until its training has ended, or for 30 days after "
-            "where it could not be hosted",
+            "where a job made it that nobody judged",
             erased=_TASK,
         ),
         Holding(

@@ -94,7 +94,7 @@ def host_training(
         ),
     ] = None,
 ) -> None:
-    """Have a model hosted and judged that a training made, and that could not be hosted then.
+    """Have a model hosted and judged that a job of a training made, and that nobody judged then.
 
     Nothing is trained or paid for again. The exit status is 1 where no version came of it.
     """
@@ -181,9 +181,11 @@ def cancel_training(
 
 
 def _hosting(training: ApprenticeTraining) -> dict[str, object]:
-    """Return what is to host the model, and what that lacks."""
+    """Return what is to host the model, what that lacks, and until when the model is kept."""
     found, of = training.hosting, training.model_of
     shown: dict[str, object] = {} if of is None else {"modelOf": of}
+    if training.model_kept_until:
+        shown["modelKeptUntil"] = f"{training.model_kept_until:%Y-%m-%d}"
     if found is None:
         return shown
     shown["hostInstance"] = found.instance_type
@@ -192,8 +194,6 @@ def _hosting(training: ApprenticeTraining) -> dict[str, object]:
     if training.state == "running" and found.since and found.tried_again_at:
         shown["waitsSince"] = f"{found.since:%Y-%m-%d %H:%M}"
         shown["triedAgain"] = f"{found.tried_again_at:%Y-%m-%d %H:%M}"
-    if training.model_kept_until:
-        shown["modelKeptUntil"] = f"{training.model_kept_until:%Y-%m-%d}"
     return shown
 
 

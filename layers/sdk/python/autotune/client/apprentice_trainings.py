@@ -78,8 +78,8 @@ def host_training(
 ) -> Call[wire.ApprenticeTraining]:
     """Begin a training that has a model hosted which an earlier one made, and judges it.
 
-    That is for one whose model could not be hosted and is kept (``model_kept_until``), once there
-    is an instance for it: nothing is trained or paid for again.
+    That is for one whose model nobody judged and that is kept (``model_kept_until``), once there is
+    an instance for it: nothing is trained or paid for again.
 
     Args:
         number: of the training that made it; the new one has another.

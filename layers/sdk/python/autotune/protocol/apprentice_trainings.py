@@ -61,8 +61,8 @@ weights of ``baseModel``; no instance was to be had for a day; SageMaker refused
 another one of its name, or failed it again and again; somebody else stopped it; its program failed;
 it did not end within ``maxRuntimeS``, nor within as long again from its checkpoints; or what it
 trained is not hosted: SageMaker had no instance of any type for a day, or the account's quotas have
-no room for any, or it does not for ``reason``. What was trained is kept then, until
-``modelKeptUntil``."""
+no room for any, or it does not for ``reason``. What was trained is kept then, and wherever its
+training ended before it was judged, until ``modelKeptUntil``."""
 
 ApprenticeHostingLack = Literal["capacity", "quota", "refused"]
 """Why a type of instance is not to be had: SageMaker has none, or the account may have no more."""
@@ -267,8 +267,8 @@ class ApprenticeTraining(ResponseModel):
         job: where it is trained, if that is outside of the platform.
         hosting: what hosts it from ``deploy`` on, if that is outside of the platform.
         model_of: the training that made its model, where it has one hosted that was made before.
-        model_kept_until: until when what it trained may be hosted although it failed to be; None
-            where it is not kept, or another training has it.
+        model_kept_until: until when what a job trained may be hosted although its training ended
+            before it was judged; None where it is not kept, or another training has it.
         reserved_nano_usd: what is set aside for a job whose end was not noted yet, in billionths of
             a US dollar.
         spent_nano_usd: what jobs that have ended cost, in billionths of a US dollar. What trains

@@ -9,7 +9,7 @@ from autotune_platform.apprentice.hosting.models import Hosting, Wanted, WantedB
 from autotune_platform.apprentice.hosting.service import Hostings
 from autotune_platform.apprentice.students.files import artifact_key, base_folder
 from autotune_platform.apprentice.training.endings import TrainingEndings
-from autotune_platform.apprentice.training.models import MODEL_KEPT_FOR, HostedModel
+from autotune_platform.apprentice.training.models import HostedModel
 from autotune_platform.apprentice.training.progress import Begun, TrainingProgress, Under
 from autotune_platform.apprentice.training.unhosted import shown, why_not_hosted
 from autotune_platform.apprentice.training.waits import wait_seconds
@@ -62,7 +62,6 @@ class DeployStep:
         found: dict[str, Any] = {"hosting": _shown(training.hosting, base)}
         if hosting.state in {"deleting", "gone"}:
             error, reason = why_not_hosted(hosting, base)
-            found |= dict.fromkeys(("model_kept_until", "due_at"), now + MODEL_KEPT_FOR)
             self.progress.fail(training, error, reason=reason, **found)
         elif hosting.state == "creating":
             self.progress.go_on(training, "deploy", **found)

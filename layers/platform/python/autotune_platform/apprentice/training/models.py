@@ -22,7 +22,7 @@ from autotune_platform.runtime.frozen_model import FrozenModel
 START_WITHIN = timedelta(minutes=5)
 """So long a step may wait for a function, before its execution counts as lost."""
 MODEL_KEPT_FOR: Final = timedelta(days=30)
-"""So long what was paid for may be hosted after it was not: raising a quota takes days."""
+"""So long what was paid for may be hosted after its training ended: raising a quota takes days."""
 
 
 ModelKind = Literal["linear", "lora"]
@@ -223,12 +223,13 @@ class Training(FrozenModel):
     def ended(self, at: datetime, **found: Any) -> "Training":
         """Return it as it ends, with what is known of it from now on.
 
-        A model that it took over was paid for: it is kept again, unless it was judged or is a
-        version.
+        A model that a job made was paid for: it is kept, whatever the training ends for, unless it
+        was judged, is a version, or its bytes are not what was verified.
         """
         after = self.model_copy(update={**found, "ended_at": at})
-        is_unjudged = after.test is None and after.version is None
-        if after.model_of is None or not is_unjudged or after.model_kept_until is not None:
+        of_job = after.plan is not None or after.model_of is not None
+        is_unjudged = after.model is not None and after.test is None and after.version is None
+        if not of_job or not is_unjudged or after.error == "artifact_refused":
             return after
         until = at + MODEL_KEPT_FOR
         return after.model_copy(update={"model_kept_until": until, "due_at": until})
@@ -260,8 +261,8 @@ class HeldBack(FrozenModel):
 
     Attributes:
         configuration_version: under another one it may.
-        until: when the month is over whose budget has no room, or the model is kept no longer, if
-            it is that.
+        until: when the month is over whose budget has no room, or 30 days after the training whose
+            model had no host, if it is that.
     """
 
     reason: ApprenticeTrainingWaitReason

@@ -26,8 +26,8 @@ class Obstacle(NamedTuple):
         reason: in a word: its job cannot be paid for, or its model could be no version or could
             not be hosted.
         message: the same for people.
-        until: when the month is over that has no room, or a model is kept no longer; None where
-            only somebody can help.
+        until: when the month is over that has no room, or a model that had no host holds nothing
+            back any longer; None where only somebody can help.
         no_room: the budget that has none, if it is that.
     """
 

@@ -150,6 +150,7 @@ class Trainings:
         """Have a training ended; one that has ended stays as it is.
 
         A job that trains is stopped, and paid for as far as it came; the training ends with it.
+        What one has trained and nobody judged is kept, and may be hosted later.
 
         Raises:
             NotFoundError: there is no such task, or no such training.
