@@ -168,8 +168,36 @@ def test_a_deletion_waits_for_runs_and_goes_on_as_far_as_there_is_time(apprentic
     assert asked == [False, False, True, True]
     assert apprentice.task.state == "deleting"
     assert len(list(apprentice.evidence.pairs(apprentice.task.id, 1))) == 3
-    sweep(DEADLINE * 2)
+    sweep(DEADLINE * 2 + timedelta(minutes=1))
     assert TaskRepository(apprentice.table).find(apprentice.organization_id, "intents") is None
+
+
+def test_a_deletion_that_takes_long_holds_up_no_other(apprentice, sweep, monkeypatch):
+    other = Apprentice(apprentice.platform, apprentice.connection_id, name="other")
+    tasks = TaskRepository(apprentice.table)
+    tasks.mark(apprentice.task, NOON - timedelta(days=2))
+    tasks.mark(other.task, NOON - timedelta(days=1))
+    large, left = apprentice.task.id, [3]
+
+    def erase(self, task_id, erase=EvidenceRepository.erase, **given):
+        if task_id == large and left[0]:
+            left[0] -= 1
+            time.clear()
+            return False
+        return erase(self, task_id, **given)
+
+    monkeypatch.setattr(EvidenceRepository, "erase", erase)
+    time = {"left"}
+    sweep(DEADLINE * 2, has_time=lambda: bool(time))
+    assert tasks.find(apprentice.organization_id, "other") is not None
+    time.add("left")
+    sweep(DEADLINE * 2 + timedelta(minutes=1), has_time=lambda: bool(time))
+    assert tasks.find(apprentice.organization_id, "other") is None
+    time.add("left")
+    sweep(DEADLINE * 2 + timedelta(minutes=2), has_time=lambda: bool(time))
+    time.add("left")
+    sweep(DEADLINE * 2 + timedelta(minutes=3), has_time=lambda: bool(time))
+    assert tasks.find(apprentice.organization_id, "intents") is None
 
 
 def test_a_deletion_that_fails_holds_up_no_other_and_waits_behind_them(

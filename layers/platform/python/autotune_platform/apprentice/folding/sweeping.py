@@ -88,7 +88,7 @@ class RunSweeping:
         refolded = look_at_each(_taken_from(refolds), refold, has_time=has_time, put_off=put_off)
 
         def erase(entry: OpenEntry) -> None:
-            self._erase(entry, has_time)
+            self._erase(entry, now, has_time)
 
         erased = look_at_each(deletions, erase, has_time=has_time, put_off=put_off)
         looks.require()
@@ -104,12 +104,15 @@ class RunSweeping:
         except (*REFUSALS, AutotuneError):
             logger.exception("an entry was not put off", run_id=entry.run_id, key=entry.key)
 
-    def _erase(self, entry: OpenEntry, has_time: HasTime) -> None:
-        """Go on with deleting a task."""
+    def _erase(self, entry: OpenEntry, now: datetime, has_time: HasTime) -> None:
+        """Go on with deleting a task; one that takes longer waits behind others that are due."""
         task = self.tasks.find_at(entry.key)
-        is_marked = task is not None and task.state == "deleting"
-        if task is not None and is_marked and self.remains.erase(task.id, has_time=has_time):
+        if task is None or task.state != "deleting":
+            return
+        if self.remains.erase(task.id, has_time=has_time):
             self.tasks.erase(task)
+        else:
+            self.repository.open_until(entry, now - SWEPT_AFTER)
 
     def _look(self, entry: OpenEntry, run_id: str, now: datetime) -> None:
         run = self.runs.get(run_id)
