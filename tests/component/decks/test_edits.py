@@ -115,11 +115,12 @@ def test_a_replay_has_a_price_before_it_is_stored(deck: EditedDeck) -> None:
 def test_what_does_not_help_is_not_accepted_and_each_look_asks_for_more(deck: EditedDeck) -> None:
     useless = deck.measure("useless")
     assert (useless["effect"]["look"], useless["effect"]["alpha"]) == (1, 0.025)
-    assert useless["effect"]["outcome"] == "no_evidence"
+    outcome = useless["effect"]["outcome"]
+    assert outcome in {"no_evidence", "refused"}  # by chance a replay speaks against it, rarely
     assert useless["effect"]["detectable"] > 0
     answer = deck.send(f"/{useless['id']}/accept", {"consent": True})
     assert answer.status == 409
-    assert "chance" in answer.text
+    assert ("chance" if outcome == "no_evidence" else "speaks against it") in answer.text
     again = deck.send(f"/{useless['id']}/replay", {"split": "holdout"})
     assert again.status == 409, "the same edit would say the same"
 
