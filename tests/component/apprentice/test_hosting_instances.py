@@ -302,6 +302,41 @@ def with_an_endpoint_under_way(hosted, monkeypatch):
     return base
 
 
+@pytest.mark.parametrize("what", ["endpoint", "component"])
+def test_what_is_taken_and_described_a_moment_later_is_not_refused(hosted, monkeypatch, what):
+    """SageMaker's tables are eventually consistent."""
+    hosting = hosted.want("1-aa", base=BOTH)
+    hosts = hosted.advancing.hosts
+    described, unseen = getattr(hosts, what), []
+
+    def late(one):
+        found = described(one)
+        if found.status is None or unseen.count(one.name) > 1:
+            return found
+        unseen.append(one.name)
+        return Found(None) if unseen.count(one.name) == 1 else found
+
+    monkeypatch.setattr(hosts, what, late)
+    for _ in range(12):
+        hosted.sweep()
+        until(lambda: not hosted.under_way())
+    assert unseen
+    assert isinstance(hosted.ask(hosting), LocalAnswer)
+    assert hosted.base_of(hosting).instance_type == FIRST
+    assert hosted.base_of(hosting).lacking is None
+
+
+def test_an_endpoint_whose_first_try_is_late_has_another(hosted):
+    hosting = hosted.want("1-aa", base=BOTH)
+    hosted.lab.plant(Kind.REFUSED, operation="CreateEndpoint")
+    hosted.clock.turn(minutes=10)
+    hosted.sweep()
+    assert hosted.base_of(hosting).lacking is None
+    hosted.sweep()
+    assert "endpoint" in hosted.base_of(hosting).created
+    assert hosted.base_of(hosting).instance_type == FIRST
+
+
 def test_an_instance_is_counted_whose_component_is_beyond_a_quota(hosted, monkeypatch):
     hosted.advancing.steps.prices = InstancePrices(usd={FIRST: "0.36", SECOND: "0.72"})
     base = with_an_endpoint_under_way(hosted, monkeypatch)

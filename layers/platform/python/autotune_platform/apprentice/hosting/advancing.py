@@ -4,7 +4,7 @@ A look may be cut off anywhere and repeated by anybody: it compares, does what i
 stores where the hosting stands on condition that nobody else has.
 """
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from aws_lambda_powertools import Logger
 
@@ -27,8 +27,10 @@ from autotune_platform.apprentice.hosting.looking import (
 )
 from autotune_platform.apprentice.hosting.models import (
     COMPONENT,
+    CONFIGURATION,
     ENDPOINT,
     KEPT_FOR,
+    SEEN_WITHIN,
     STUCK_AFTER,
     Hosting,
     HostingError,
@@ -46,13 +48,7 @@ logger = Logger()
 
 STUCK_MESSAGE = "a hosting is stuck"
 """What the alarm's metric counts; see ``infra.stacks.apprentice_hosting``."""
-
 LIMIT_MESSAGE = "the account may host no more"
-SEEN_WITHIN = timedelta(minutes=2)
-"""What SageMaker took is known to all of it within so long: its tables are eventually consistent.
-
-https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateEndpoint.html
-"""
 
 _IN_SERVICE, _FAILED = "InService", "Failed"
 _FIRST_CONFIGURATION = 1
@@ -184,10 +180,10 @@ class HostingAdvancing:
         if hosting.kind == "base":
             found = self.hosts.endpoint(hosting)
             if found.status is None and ENDPOINT not in hosting.created:
-                is_possible = self.hosts.create_endpoint(hosting)
+                is_taken = self.hosts.create_endpoint(hosting)
                 found = self.hosts.endpoint(hosting)
                 if found.status is None:
-                    self._be_refused(hosting, now, is_final=not is_possible)
+                    self._be_unseen(hosting, ENDPOINT, now, is_taken=is_taken)
                     return
             hosting = hosting.with_part(ENDPOINT, now)
             if not self._is_up(hosting, found, now, base):
@@ -197,30 +193,35 @@ class HostingAdvancing:
             # Its instance is there, and paid for, whatever comes of this.
             hosting = hosting.with_part(COMPONENT, now)
             try:
-                self.hosts.create_component(hosting)
+                is_taken = self.hosts.create_component(hosting)
             except HostLimitError as error:
                 logger.warning(LIMIT_MESSAGE, hosting=hosting.name, why=str(error))
                 self._go_beyond_limit(hosting, now)
                 return
             found = self.hosts.component(hosting)
-            if found.status is None and hosting.kind == "base":
-                self._be_refused(hosting, now, is_final=True)
+            if found.status is None and (is_taken or hosting.kind == "base"):
+                self._be_unseen(hosting, COMPONENT, now, is_taken=is_taken or None)
                 return
         hosting = hosting.with_part(COMPONENT, now)
         if self._is_up(hosting, found, now, base):
             self.steps.enter(hosting, "ready")
 
-    def _be_refused(self, hosting: Hosting, now: datetime, *, is_final: bool) -> None:
-        """Have a base go on with another type of instance than one that SageMaker does not take.
+    def _be_unseen(
+        self, hosting: Hosting, part_: str, now: datetime, *, is_taken: bool | None
+    ) -> None:
+        """Go on after a request of which SageMaker describes nothing.
 
         Args:
-            is_final: whether that is what it refuses: a configuration that was created just now
-                may be unknown to whatever creates an endpoint of it.
+            is_taken: whether it took that, which it describes a moment later; False where it may
+                not know yet what that is made of; None where it never takes it, for which a base
+                tries another type of instance.
         """
-        if is_final or now - hosting.since > SEEN_WITHIN:
-            self._go_without(hosting, "refused", now)
+        # Its time begins with the first try: looks may have been late, or throttled, before.
+        tried = hosting.with_part(part_ if is_taken else CONFIGURATION, now)
+        if is_taken or (is_taken is not None and now - tried.since <= SEEN_WITHIN):
+            self.steps.stay(tried, now)
         else:
-            self.steps.stay(hosting, now)
+            self._go_without(hosting, "refused", now)
 
     def _go_beyond_limit(self, hosting: Hosting, now: datetime) -> None:
         if hosting.kind == "base":

@@ -93,12 +93,12 @@ class Hosts:
             named,
         )
 
-    def create_endpoint(self, hosting: Hosting) -> bool:
+    def create_endpoint(self, hosting: Hosting) -> bool | None:
         """Create a base's endpoint, with the model and the instances that it needs.
 
         Returns:
-            False where SageMaker refuses the configuration, in which nothing changes but the type
-            of the instances.
+            Whether SageMaker takes it; None where it refuses the configuration, in which nothing
+            changes but the type of the instances.
 
         Raises:
             HostLimitError: the account may not have so much.
@@ -115,12 +115,11 @@ class Hosts:
             Tags=tags,
         )
         if not is_taken and self.control.find("describe_endpoint_config", **named) is None:
-            return False
-        do("create_endpoint", EndpointName=hosting.name, **named, Tags=tags)
-        return True
+            return None
+        return do("create_endpoint", EndpointName=hosting.name, **named, Tags=tags)
 
-    def create_component(self, hosting: Hosting) -> None:
-        """Create a base's component, or that of an adapter.
+    def create_component(self, hosting: Hosting) -> bool:
+        """Create a base's component, or that of an adapter; return whether SageMaker takes it.
 
         SageMaker creates none without a copy.
 
@@ -142,7 +141,7 @@ class Hosts:
                 "Specification": self._base(hosting),
                 "RuntimeConfig": {"CopyCount": 1},
             }
-        self.control.do(
+        return self.control.do(
             "create_inference_component",
             InferenceComponentName=hosting.name,
             EndpointName=hosting.base or hosting.name,

@@ -26,10 +26,16 @@ Lack = Literal["capacity", "quota", "refused"]
 """Why a type of instance is not to be had: SageMaker has none, the account may have no more, or
 SageMaker does not take the type: the region does not have it, or it hosts nothing."""
 
-ENDPOINT, COMPONENT = "endpoint", "component"
-"""Parts of a hosting that are created; an endpoint has the instance."""
+CONFIGURATION, ENDPOINT, COMPONENT = "configuration", "endpoint", "component"
+"""Parts of a hosting that are created; an endpoint has the instance, and a configuration is noted
+where SageMaker made no endpoint of it at once."""
 
 STUCK_AFTER = timedelta(minutes=30)
+SEEN_WITHIN = timedelta(minutes=2)
+"""What SageMaker took is known to all of it within so long: its tables are eventually consistent.
+
+https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateEndpoint.html
+"""
 KEPT_FOR = timedelta(hours=24)
 """So long the hosting of a version stays that is retired, or that nobody asks any more, and that of
 a model that no version is."""
