@@ -19,7 +19,12 @@ def test_jobs_speak_as_single_calls_do(provider: LlmProvider) -> None:
     jobs: Any = provider_jobs(provider)
     if jobs is not None:
         assert type(jobs._spoken) is type(format_of(provider))
-        assert vars(jobs._spoken) == vars(format_of(provider))
+        assert spoken(jobs._spoken) == spoken(format_of(provider))
+
+
+def spoken(form: Any) -> dict[str, Any]:
+    """What a format speaks; a job has a price of its own, so that its rows name no tier."""
+    return {name: value for name, value in vars(form).items() if name != "_names_tier"}
 
 
 def test_what_azure_filters_is_filtered_in_a_job_too() -> None:
