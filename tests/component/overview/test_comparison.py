@@ -9,7 +9,8 @@ import pytest
 
 from autotune_platform.overview import comparison
 from autotune_platform.runtime import clients
-from autotune_platform.verdicts import latest_scores
+from autotune_platform.verdicts import latest_scores, score_index
+from autotune_platform.verdicts.score_index import shard_of
 from functions.completions import scores_api
 from tests.support.clock import TurnedClock
 from tests.support.graders import LoopbackGrader
@@ -103,8 +104,8 @@ def test_reads_are_bounded_and_it_says_what_was_left_out(
     platform: Platform, task_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     some = {f"p{number}": 0.5 for number in range(40)}
-    score(platform, task_id, "old", some)
-    score(platform, task_id, "new", dict.fromkeys(some, 1.0))
+    ids = score(platform, task_id, "old", some)
+    ids += score(platform, task_id, "new", dict.fromkeys(some, 1.0))
     calls: Counter[str] = Counter()
     clients.dynamodb().meta.events.register(
         "before-call", lambda model, **_: calls.update([model.name])
@@ -119,10 +120,31 @@ def test_reads_are_bounded_and_it_says_what_was_left_out(
     monkeypatch.setattr(latest_scores, "ENTRIES_PER_QUERY", 5)
     calls.clear()
     fewest = compare(platform, task_id, "old", "new").json
-    # How ids fall on pages may leave out a few.
-    assert 36 <= fewest["scoresRead"] <= 40
+    # Two pages of each partition: of 80 ids drawn, one in a hundred times one has fewer than ten.
+    partitions = Counter(shard_of(one) for one in ids).values()
+    assert fewest["scoresRead"] == sum(min(there, 10) for there in partitions)
     assert not fewest["isComplete"]
-    assert calls["Query"] == 8
+    assert calls["Query"] == sum(1 if there <= 5 else 2 for there in partitions)
+
+
+def test_a_partition_of_few_scores_is_read_to_its_end(
+    platform: Platform, task_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places = dict(enumerate([0] * 9 + [1, 2, 3] * 11))
+    dealt: dict[str, int] = {}
+
+    def deal(completion_id: str) -> int:
+        return dealt.setdefault(completion_id, places.get(len(dealt), 0))
+
+    monkeypatch.setattr(score_index, "shard_of", deal)
+    monkeypatch.setattr(latest_scores, "ENTRIES_PER_QUERY", 5)
+    score(platform, task_id, "old", {f"p{number}": 0.5 for number in range(21)})
+    score(platform, task_id, "new", {f"p{number}": 1.0 for number in range(21)})
+    assert Counter(dealt.values()) == {0: 9, 1: 11, 2: 11, 3: 11}
+
+    found = compare(platform, task_id, "old", "new").json
+    assert (found["scoresRead"], found["isComplete"]) == (39, False)
+    assert found["a"]["scores"] + found["b"]["scores"] == 39
 
 
 def test_long_texts_are_read_for_some_seconds_of_both_models_alike(
