@@ -173,7 +173,7 @@ class ApprenticeHosting(Construct):
         self._stack.alarms.watch_log(
             sweep,
             name="HostingsStuck",
-            message=STUCK_MESSAGE,  # as ``apprentice.hosting.advancing`` words it
+            message=STUCK_MESSAGE,  # as ``apprentice.hosting.stepping`` words it
             description=(
                 "SageMaker does not get on with what hosts a version, or that does not answer, for "
                 "half an hour; or it is gone though nobody here took it down"

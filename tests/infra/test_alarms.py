@@ -8,8 +8,7 @@ import pytest
 
 from autotune.protocol.apprentice_events import ApprenticeTrainingChanged
 from autotune.protocol.apprentice_trainings import ApprenticeTrainingError
-from autotune_platform.apprentice.hosting.advancing import STUCK_MESSAGE
-from autotune_platform.apprentice.hosting.stepping import COUNTED_MESSAGE
+from autotune_platform.apprentice.hosting.stepping import COUNTED_MESSAGE, STUCK_MESSAGE
 from autotune_platform.audit.events import AUDITED_MESSAGE
 from autotune_platform.graders.probing import GONE
 from autotune_platform.ledger.comparing import ABOVE_BOUND, DIFFERS

@@ -5,9 +5,9 @@ from datetime import timedelta
 import pytest
 
 from autotune_platform.apprentice.hosting import lacking
-from autotune_platform.apprentice.hosting.advancing import STUCK_MESSAGE
 from autotune_platform.apprentice.hosting.hosts import Found
 from autotune_platform.apprentice.hosting.repository import HostingDay
+from autotune_platform.apprentice.hosting.stepping import STUCK_MESSAGE
 from autotune_platform.apprentice.instance_prices import InstancePrices
 from autotune_platform.apprentice.local.contract import LocalAnswer, Reason
 from local.sagemaker.faults import Kind
@@ -202,7 +202,7 @@ def test_a_type_that_sagemaker_does_not_take_is_not_tried_again(hosted):
     assert (base.state, base.lacking.next) == ("waiting", SECOND)
     assert base.lacking.lacks == {FIRST: "refused", SECOND: "capacity"}
     hosted.sweep(minutes=10)
-    for _ in range(4):
+    for _ in range(6):
         hosted.sweep()
     assert hosted.hostings.want(wanted).state == "ready"
     assert hosted.base_of(hosting).instance_type == SECOND

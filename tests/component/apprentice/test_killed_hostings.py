@@ -107,6 +107,9 @@ class SageMakerInMemory:
             self.has.pop(arn, None)
         return True
 
+    def refusal(self, operation: str, **request: Any) -> str | None:
+        return None if self.do(operation, **request) else "SageMaker has that already."
+
     def _lack(self, request: Any) -> Lack | None:
         config = self.has[f"endpoint_config/{request['EndpointConfigName']}"]
         self.instances.append(config["ProductionVariants"][0]["InstanceType"])

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from pydantic import ValidationError
 
-from autotune_platform.apprentice.hosting import lacking
+from autotune_platform.apprentice.hosting import lacking, making
 from autotune_platform.apprentice.hosting.repository import HostingRepository
 from autotune_platform.apprentice.training.repository import TrainingRepository
 from local.sagemaker.faults import Kind
@@ -93,6 +93,32 @@ def test_a_model_without_a_host_is_kept_and_its_error_says_what_to_do(
     assert trainings.step("freeze_examples", last)["done"]
     assert trainings.objects() == []
     sweep(trainings)
+
+
+def test_a_model_that_sagemaker_does_not_take_is_kept_and_holds_back_the_next(
+    trainings, monkeypatch
+):
+    """The next one would be of the same base, and would not be taken either."""
+    trainings.lab.plant(Kind.REFUSED, operation="CreateModel", times=1_000)
+    monkeypatch.setattr(making, "SEEN_WITHIN", timedelta(seconds=-1))
+    trainings.put(training={**TRAINING, "holdout": 0.5}, thresholds=THRESHOLDS)
+    trainings.runs.ledger.fake.world.answers.answerer = taught
+    event = trained(trainings)
+    (kept,) = archive(trainings)
+    assert trainings.deployed(event)["done"]
+    found = trainings.read()
+    assert found["error"] == "not_hosted"
+    said = "SageMaker takes no such model, whatever the instance: Instance type of this request"
+    assert found["reason"].startswith(said)
+    assert (found["hosting"]["lacks"], trainings.objects()) == ([], [kept])
+    assert found["reason"].endswith(found["hosting"]["refusal"])
+
+    answered(trainings, seed=1)
+    sweep(trainings)
+    assert trainings.trainings_of_it() == [1]
+    waits = trainings.shown("status")["nextTraining"]["waits"]
+    assert (waits["reason"], waits["until"]) == ("hosting", found["modelKeptUntil"])
+    assert f"was not taken by SageMaker ({found['hosting']['refusal']})" in waits["message"]
 
 
 def test_a_model_that_waits_says_what_for_and_is_looked_at_less_and_less(trainings):

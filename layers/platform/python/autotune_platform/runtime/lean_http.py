@@ -30,6 +30,7 @@ from botocore.exceptions import (
 )
 from botocore.httpsession import get_cert_path
 
+_END_OF_HEAD: Final = b"\r\n\r\n"
 _LONGEST_LINE: Final = 65_536
 _MOST_HEADERS: Final = 100
 _FIRST_FINAL: Final = 200
@@ -49,7 +50,8 @@ class _Response(HTTPResponse):
 
     def begin(self) -> None:
         """Read status and headers, and where the body ends."""
-        version, _, said = self._line().partition(" ")
+        status_line, *lines = self._head()
+        version, _, said = status_line.partition(" ")
         if not version.startswith("HTTP/1.") or not said[:3].isdigit():
             message = "no answer of HTTP/1"
             raise HTTPException(message)
@@ -57,13 +59,13 @@ class _Response(HTTPResponse):
         if self.status < _FIRST_FINAL:
             message = "another answer is to follow, as was not asked for"
             raise HTTPException(message)
+        if len(lines) > _MOST_HEADERS:
+            message = "more headers than are read"
+            raise HTTPException(message)
         self.fields: dict[str, str] = {}
-        while line := self._line():
+        for line in lines:
             name, _, value = line.partition(":")
             self.fields[name.lower()] = value.strip()
-            if len(self.fields) > _MOST_HEADERS:
-                message = "more headers than are read"
-                raise HTTPException(message)
         get = self.fields.get
         self.chunked = get("transfer-encoding", "").lower() == "chunked"
         self.chunk_left = None
@@ -77,6 +79,18 @@ class _Response(HTTPResponse):
             or get("connection", "").lower() == "close"
             or (self.length is None and not self.chunked)
         )
+
+    def _head(self) -> list[str]:
+        """Return the lines of status and headers: read at once where they came so, as most do."""
+        ahead: bytes = self.fp.peek()
+        if (end := ahead.find(_END_OF_HEAD)) >= 0:
+            return self.fp.read(end + len(_END_OF_HEAD))[:end].decode("latin-1").split("\r\n")
+        lines = []
+        while line := self._line():
+            lines.append(line)
+            if len(lines) > _MOST_HEADERS + 1:
+                break
+        return lines or [""]
 
     def _line(self) -> str:
         line: bytes = self.fp.readline(_LONGEST_LINE)

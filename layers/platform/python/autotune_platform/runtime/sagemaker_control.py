@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from botocore.exceptions import BotoCoreError, ClientError
 
 from autotune_platform.runtime.errors import UnavailableError
+from autotune_platform.runtime.training_jobs import SHOWN_CHARACTERS
 
 # What SageMaker says of a name that is taken, one that nobody has, and of what is being changed:
 # the codes do not tell them apart, so whoever asks looks at what is there.
@@ -40,6 +41,15 @@ class SageMakerControl(Protocol):
         """
         ...
 
+    def refusal(self, operation: str, **request: Any) -> str | None:
+        """Have an operation done; return SageMaker's own words where it refuses it, else None.
+
+        Raises:
+            HostLimitError: see ``do``.
+            UnavailableError: alike.
+        """
+        ...
+
 
 class BotoControl:
     """SageMaker through botocore.
@@ -60,21 +70,26 @@ class BotoControl:
 
     def do(self, operation: str, **request: Any) -> bool:
         """Do it; see ``SageMakerControl``."""
+        return self.refusal(operation, **request) is None
+
+    def refusal(self, operation: str, **request: Any) -> str | None:
+        """Do it, and say why not; see ``SageMakerControl``."""
         try:
             self._ask(operation, request)
-        except _RefusedError:
-            return False
-        return True
+        except _RefusedError as error:
+            return str(error)
+        return None
 
     def _ask(self, operation: str, request: Mapping[str, Any]) -> Mapping[str, Any]:
         try:
             answer: Mapping[str, Any] = getattr(self._client, operation)(**request)
         except ClientError as error:
             code = error.response["Error"].get("Code", "")
+            said = error.response["Error"].get("Message", code)
             if code in _REFUSED:
-                raise _RefusedError from error
+                raise _RefusedError(said[:SHOWN_CHARACTERS]) from error
             if code in _LIMITS:
-                raise HostLimitError(error.response["Error"].get("Message", code)) from error
+                raise HostLimitError(said) from error
             raise UnavailableError(f"SageMaker: {operation}: {code}") from error
         except BotoCoreError as error:
             raise UnavailableError(f"SageMaker: {operation}: {type(error).__name__}") from error

@@ -15,7 +15,8 @@ _NOT_THERE = frozenset({"ValidationException", "ResourceNotFound"})
 _REFUSALS = frozenset(
     {"ResourceInUse", "ResourceLimitExceeded", "CapacityError", "ValidationException"}
 )
-_SHOWN_CHARACTERS = 300
+SHOWN_CHARACTERS = 300
+"""So much of SageMaker's own words is kept where it refuses something."""
 
 
 class JobRefusedError(Exception):
@@ -26,7 +27,7 @@ class JobRefusedError(Exception):
     """
 
     def __init__(self, code: str, message: str) -> None:
-        super().__init__(message[:_SHOWN_CHARACTERS])
+        super().__init__(message[:SHOWN_CHARACTERS])
         self.code = code
 
 

@@ -1,6 +1,6 @@
 """Counting in items of several tables at once: all of it is written, or nothing."""
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -225,30 +225,29 @@ def _update(addition: Addition) -> dict[str, Any]:
         names[place] = name
         return place
 
-    def paired(name: str, operator: str, value: Any) -> str:
-        place = len(names)
-        names[f"#{place}"] = name
-        values[f":{place}"] = value_to_wire(value)
-        return f"#{place}{operator}:{place}"
+    def paired(operator: str, pairs: Iterable[tuple[str, Any]]) -> list[str]:
+        made = []
+        for place, (name, value) in enumerate(pairs, len(names)):
+            names[f"#{place}"] = name
+            values[f":{place}"] = value_to_wire(value)
+            made.append(f"#{place}{operator}:{place}")
+        return made
 
     # Zeros are written where nothing else is: a condition goes with a change.
     is_all = not (any(addition.numbers.values()) or addition.changes or addition.remove)
-    added = [
-        paired(name, " ", number) for name, number in addition.numbers.items() if number or is_all
-    ]
-    added += [paired(name, " ", set(some)) for name, some in addition.members.items() if some]
-    changed = [paired(name, " = ", value) for name, value in addition.changes.items()]
-    expected = [
-        f"attribute_not_exists({named(name)})" if value is None else paired(name, " = ", value)
-        for name, value in addition.only_if.items()
-    ]
+    added = paired(" ", [one for one in addition.numbers.items() if one[1] or is_all])
+    added += paired(" ", [(name, set(some)) for name, some in addition.members.items() if some])
+    changed = paired(" = ", addition.changes.items())
+    only_if = addition.only_if.items()
+    expected = [f"attribute_not_exists({named(name)})" for name, value in only_if if value is None]
+    expected += paired(" = ", [one for one in only_if if one[1] is not None])
     for name, most in addition.at_most.items():
-        below = paired(name, " <= ", most)
+        (below,) = paired(" <= ", [(name, most)])
         # An item without the number has 0 of it, which may be above a ceiling below 0.
         if most >= 0:
             below = f"(attribute_not_exists({named(name)}) OR {below})"
         expected.append(below)
-    expected += [paired(name, " >= ", least) for name, least in addition.at_least.items()]
+    expected += paired(" >= ", addition.at_least.items())
     removed = [named(name) for name in addition.remove]
     clauses = [("SET", changed), ("REMOVE", removed), ("ADD", added)]
     return {

@@ -155,12 +155,15 @@ class ApprenticeTrainingHosting(ResponseModel):
         lacks: types that were not to be had, where it has none yet.
         since: when the first one was not; None where none was tried in vain.
         tried_again_at: when the next one is tried; None alike.
+        refusal: why SageMaker does not take the model to be hosted, whatever the instance, in its
+            own words; None where it does.
     """
 
     instance_type: str
     lacks: list[ApprenticeTrainingHostLack] = []
     since: Timestamp | None = None
     tried_again_at: Timestamp | None = None
+    refusal: str | None = None
 
 
 class ApprenticeTrainingComparison(ResponseModel):

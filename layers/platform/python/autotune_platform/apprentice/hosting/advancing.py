@@ -5,52 +5,30 @@ stores where the hosting stands on condition that nobody else has.
 """
 
 from datetime import datetime
+from functools import cached_property
 
 from aws_lambda_powertools import Logger
 
 from autotune_platform.apprentice.configuration.repository import TaskRepository
-from autotune_platform.apprentice.configuration.trainable import hosting_types
-from autotune_platform.apprentice.hosting.hosts import Found, Hosts
-from autotune_platform.apprentice.hosting.lacking import (
-    error_of,
-    has_no_instance,
-    is_of_capacity,
-    late_for,
-    offered,
-    tried_anew,
-    without,
-)
-from autotune_platform.apprentice.hosting.looking import (
-    is_idle,
-    listened,
-    was_wanted,
-)
+from autotune_platform.apprentice.hosting.hosts import FAILED, IN_SERVICE, Found, Hosts
+from autotune_platform.apprentice.hosting.looking import is_idle, listened, was_wanted
+from autotune_platform.apprentice.hosting.making import LIMIT_MESSAGE, HostingMaking
 from autotune_platform.apprentice.hosting.models import (
-    COMPONENT,
-    CONFIGURATION,
-    ENDPOINT,
     KEPT_FOR,
-    SEEN_WITHIN,
     STUCK_AFTER,
     Hosting,
     HostingError,
-    Lack,
 )
 from autotune_platform.apprentice.hosting.needing import Needs, TaskNeeds
 from autotune_platform.apprentice.hosting.repository import HostingRepository
-from autotune_platform.apprentice.hosting.returning import is_wanted_now, made_again, may_return
-from autotune_platform.apprentice.hosting.stepping import HostingSteps
+from autotune_platform.apprentice.hosting.returning import is_wanted_now, may_return
+from autotune_platform.apprentice.hosting.stepping import STUCK_MESSAGE, HostingSteps
 from autotune_platform.runtime.clock import Clock
 from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.sagemaker_control import HostLimitError
 
 logger = Logger()
 
-STUCK_MESSAGE = "a hosting is stuck"
-"""What the alarm's metric counts; see ``infra.stacks.apprentice_hosting``."""
-LIMIT_MESSAGE = "the account may host no more"
-
-_IN_SERVICE, _FAILED = "InService", "Failed"
 _FIRST_CONFIGURATION = 1
 
 
@@ -68,6 +46,12 @@ class HostingAdvancing:
     def clock(self) -> Clock:
         """The clock of all looks."""
         return self.steps.clock
+
+    @cached_property
+    def _making(self) -> HostingMaking:
+        return HostingMaking(
+            repository=self.repository, tasks=self.tasks, hosts=self.hosts, steps=self.steps
+        )
 
     def look(self, hosting: Hosting) -> None:
         """Do what is next for a hosting, and store when it is to be looked at again.
@@ -91,7 +75,7 @@ class HostingAdvancing:
         except HostLimitError as error:
             logger.warning(LIMIT_MESSAGE, hosting=hosting.name, why=str(error))
             if hosting.state == "creating":
-                self._go_beyond_limit(hosting, now)
+                self._making.go_beyond_limit(hosting, now)
             else:
                 self.steps.stay(hosting, now)
 
@@ -109,7 +93,7 @@ class HostingAdvancing:
             return
         base = self.repository.find(hosting.task_id, hosting.base)
         if base is not None and needs.asks(hosting.name) and may_return(hosting, base, now):
-            self._make_again(hosting, now, base)
+            self._making.make_again(hosting, now, base)
         else:
             self.steps.stay(hosting, now)
 
@@ -126,14 +110,6 @@ class HostingAdvancing:
             return own.unread > 0 or any(there)
         return hosting.error is not None and needs.may_ask(hosting.name)
 
-    def _make_again(self, hosting: Hosting, now: datetime, base: Hosting | None = None) -> None:
-        logger.warning("a hosting is made again", hosting=hosting.name, error=hosting.error)
-        made = made_again(self._offered(hosting, now), now)
-        if base is None:
-            self.steps.store(hosting, made, now)
-        else:
-            self.steps.join(hosting, made, base, now)
-
     def _forget(self, hosting: Hosting) -> None:
         """Forget a hosting; of a task that is gone, with what came to its accounts since."""
         if self.tasks.configuration(hosting.task_id, _FIRST_CONFIGURATION) is None:
@@ -142,13 +118,13 @@ class HostingAdvancing:
 
     def _advance(self, hosting: Hosting, now: datetime) -> None:
         if hosting.state == "creating":
-            self._create(hosting, now)
+            self._making.create(hosting, now)
         elif hosting.state == "resizing":
             self._resize(hosting, now)
         elif hosting.state == "deleting":
             self._delete(hosting, now)
         elif hosting.state == "waiting":
-            self._try_next(hosting, now)
+            self._making.try_next(hosting, now)
         elif hosting.state == "asleep" and was_wanted(hosting):
             self._begin_resizing(hosting, now, copies=1)
         elif hosting.state == "ready" and is_idle(hosting, now):
@@ -173,145 +149,12 @@ class HostingAdvancing:
         seen = needs.seen(hosting, now)
         return seen, needs.need(seen, now)
 
-    def _create(self, hosting: Hosting, now: datetime) -> None:
-        base = self._base_of(hosting, now)
-        if hosting.base is not None and base is None:
-            return
-        if hosting.kind == "base":
-            found = self.hosts.endpoint(hosting)
-            if found.status is None and ENDPOINT not in hosting.created:
-                is_taken = self.hosts.create_endpoint(hosting)
-                found = self.hosts.endpoint(hosting)
-                if found.status is None:
-                    self._be_unseen(hosting, ENDPOINT, now, is_taken=is_taken)
-                    return
-            hosting = hosting.with_part(ENDPOINT, now)
-            if not self._is_up(hosting, found, now, base):
-                return
-        found = self.hosts.component(hosting)
-        if found.status is None and COMPONENT not in hosting.created:
-            # Its instance is there, and paid for, whatever comes of this.
-            hosting = hosting.with_part(COMPONENT, now)
-            try:
-                is_taken = self.hosts.create_component(hosting)
-            except HostLimitError as error:
-                logger.warning(LIMIT_MESSAGE, hosting=hosting.name, why=str(error))
-                self._go_beyond_limit(hosting, now)
-                return
-            found = self.hosts.component(hosting)
-            if found.status is None and (is_taken or hosting.kind == "base"):
-                self._be_unseen(hosting, COMPONENT, now, is_taken=is_taken or None)
-                return
-        hosting = hosting.with_part(COMPONENT, now)
-        if self._is_up(hosting, found, now, base):
-            self.steps.enter(hosting, "ready")
-
-    def _be_unseen(
-        self, hosting: Hosting, part_: str, now: datetime, *, is_taken: bool | None
-    ) -> None:
-        """Go on after a request of which SageMaker describes nothing.
-
-        Args:
-            is_taken: whether it took that, which it describes a moment later; False where it may
-                not know yet what that is made of; None where it never takes it, for which a base
-                tries another type of instance.
-        """
-        # Its time begins with the first try: looks may have been late, or throttled, before.
-        tried = hosting.with_part(part_ if is_taken else CONFIGURATION, now)
-        if is_taken or (is_taken is not None and now - tried.since <= SEEN_WITHIN):
-            self.steps.stay(tried, now)
-        else:
-            self._go_without(hosting, "refused", now)
-
-    def _go_beyond_limit(self, hosting: Hosting, now: datetime) -> None:
-        if hosting.kind == "base":
-            self._go_without(hosting, "quota", now)
-        else:
-            self._give_up(hosting, "limit")
-
-    def _base_of(self, hosting: Hosting, now: datetime) -> Hosting | None:
-        """Return an adapter's base if it answers; else have it do so, or give the adapter up."""
-        if hosting.base is None:
-            return None
-        base = self.repository.find(hosting.task_id, hosting.base)
-        if base is not None and base.error is not None and base.failed_for(hosting):
-            self._give_up(hosting, base.error)
-            return None
-        if base is not None and base.state == "ready":
-            return base
-        if (late := late_for(hosting, base, now)) is not None:
-            self._give_up(hosting, late)
-            return None
-        if base is not None and base.state == "gone" and hosting.made_again:
-            self._make_again(base, now)
-        elif base is not None and base.state == "asleep":
-            self.repository.want(base.task_id, base.name, now, idle_minutes=hosting.idle_minutes)
-        self.steps.stay(hosting, now)
-        return None
-
-    def _is_up(self, hosting: Hosting, found: Found, now: datetime, base: Hosting | None) -> bool:
-        """Return whether a part of a hosting is in service; note where it never will be."""
-        if found.status is None:
-            self._give_up(hosting, "refused")
-        elif not found.is_ours:
-            self._give_up(hosting, "name_taken")
-        elif found.status == _FAILED:
-            logger.warning("a host does not start", hosting=hosting.name, why=found.reason)
-            if hosting.kind == "base" and is_of_capacity(found.reason):
-                self._go_without(hosting, "capacity", now)
-            else:
-                self._give_up(hosting, "failed")
-        elif found.status == _IN_SERVICE:
-            return True
-        elif not hosting.is_stuck(now) or (base is not None and not base.is_stuck(now)):
-            self.steps.stay(hosting, now)
-        elif has_no_instance(hosting):
-            logger.error(STUCK_MESSAGE, hosting=hosting.name, state=hosting.state)
-            self._go_without(hosting, "capacity", now)
-        else:
-            self._give_up(hosting, "stuck")
-        return False
-
-    def _go_without(self, hosting: Hosting, lack: Lack, now: datetime) -> None:
-        """Have a base try the next type of instance, or all of them later; or give it up."""
-        logger.warning("no instance", instance=hosting.instance_type, lack=lack)
-        lacking, has_had_its_day = without(hosting, lack, now)
-        hosting = self._offered(hosting.model_copy(update={"lacking": lacking}), now)
-        lacking = hosting.lacking or lacking
-        if has_had_its_day and lacking.not_before > now:
-            self.steps.enter(hosting, "deleting", error=error_of(lacking))
-        else:
-            # What an endpoint takes may be there although it was refused.
-            self.steps.enter(hosting.with_part(ENDPOINT, now), "waiting")
-
-    def _try_next(self, hosting: Hosting, now: datetime) -> None:
-        """Begin with the next type once nothing of the one before is left, and it is time."""
-        hosting = self._offered(hosting, now)
-        if hosting.created and not self.hosts.take_down(hosting):
-            if hosting.is_stuck(now):
-                logger.error(STUCK_MESSAGE, hosting=hosting.name, state=hosting.state)
-            self.steps.stay(hosting, now)
-        elif hosting.lacking is not None and now < hosting.lacking.not_before:
-            self.steps.store(hosting, hosting.model_copy(update={"created": ()}), now)
-        else:
-            self.steps.enter(hosting, "creating", **tried_anew(hosting))
-
-    def _offered(self, base: Hosting, now: datetime) -> Hosting:
-        """Return a base with the types of its task's present configuration.
-
-        Nobody deploys anything while versions only serve: so whoever tries types asks for them.
-        """
-        if base.kind != "base":
-            return base
-        present = self.tasks.latest(base.task_id)
-        return base if present is None else offered(base, hosting_types(present.document), now)
-
     def _see(self, hosting: Hosting, now: datetime) -> None:
         """See whether what is to answer is still there, and does."""
         found = self.hosts.component(hosting)
         if not found.is_ours:
             found = Found()
-        if found.status is None or found.status == _FAILED:
+        if found.status is None or found.status == FAILED:
             self._lose(hosting, found)
             return
         if hosting.kind == "base" and not found.copies:
@@ -320,7 +163,7 @@ class HostingAdvancing:
         after, wanted = listened(hosting), hosting.wanted_at
         silent_since = after.silent_since
         if silent_since and wanted and wanted - silent_since >= STUCK_AFTER:
-            self._give_up(hosting, "stuck")
+            self.steps.give_up(hosting, "stuck")
             return
         if self.steps.store(hosting, after, now) and is_wanted_now(hosting, now):
             # It may be one of its adapters that is not there.
@@ -344,7 +187,7 @@ class HostingAdvancing:
         logger.error(
             STUCK_MESSAGE, hosting=hosting.name, state=hosting.state, error=error, why=found.reason
         )
-        self._give_up(hosting, error)
+        self.steps.give_up(hosting, error)
 
     def _begin_resizing(
         self, hosting: Hosting, now: datetime, *, copies: int, is_missing: bool = False
@@ -358,7 +201,7 @@ class HostingAdvancing:
     def _resize(self, hosting: Hosting, now: datetime) -> None:
         found = self.hosts.component(hosting)
         is_as_asked = found.copies == found.wanted == hosting.copies
-        if found.status == _IN_SERVICE and found.is_ours and is_as_asked:
+        if found.status == IN_SERVICE and found.is_ours and is_as_asked:
             self.steps.enter(hosting, "ready" if hosting.copies else "asleep")
         elif hosting.is_stuck(now) and found.is_empty:
             # SageMaker has no instance for it: whoever asks next has it tried again.
@@ -368,11 +211,11 @@ class HostingAdvancing:
             else:
                 self.steps.enter(hosting, "asleep", copies=0)
         elif hosting.is_stuck(now):
-            self._give_up(hosting, "stuck")
-        elif found.status is None or found.status == _FAILED:
+            self.steps.give_up(hosting, "stuck")
+        elif found.status is None or found.status == FAILED:
             self._lose(hosting, found)
         else:
-            if found.status == _IN_SERVICE:
+            if found.status == IN_SERVICE:
                 self.hosts.set_copies(hosting, hosting.copies)
             self.steps.stay(hosting, now)
 
@@ -392,9 +235,3 @@ class HostingAdvancing:
         if hosting.is_stuck(now):
             logger.error(STUCK_MESSAGE, hosting=hosting.name, state=hosting.state)
         self.steps.stay(hosting, now)
-
-    def _give_up(self, hosting: Hosting, error: HostingError) -> None:
-        """Take a hosting down that cannot be used."""
-        if error == "stuck":
-            logger.error(STUCK_MESSAGE, hosting=hosting.name, state=hosting.state)
-        self.steps.enter(hosting, "deleting", error=error)

@@ -8,10 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from autotune_platform.apprentice.hosting.models import Hosting, tags_of
+from autotune_platform.apprentice.hosting.models import Hosting, HostingError, tags_of
 from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.sagemaker_control import SageMakerControl
 
+IN_SERVICE, FAILED = "InService", "Failed"
+"""What SageMaker says of an endpoint or a component that answers, and of one that never will."""
 VARIANT = "all"
 _STARTUP_SECONDS = 1_200
 _BASE_MB = 4_096
@@ -29,6 +31,18 @@ _ON_VLLM = {
     # then nothing starts (vLLM 0.14, #29431).
     "OPTION_MAX_MODEL_LEN": "auto",
 }
+
+
+class UnhostableError(Exception):
+    """A base cannot be hosted as things are, whatever the instance.
+
+    Attributes:
+        error: ``refused`` with SageMaker's own words, or ``name_taken``.
+    """
+
+    def __init__(self, error: HostingError, said: str = "") -> None:
+        super().__init__(said)
+        self.error: HostingError = error
 
 
 @dataclass(frozen=True)
@@ -52,7 +66,7 @@ class Found:
     @property
     def is_empty(self) -> bool:
         """Whether it is a component of ours in service, without a copy."""
-        return self.status == "InService" and self.is_ours and not self.copies
+        return self.status == IN_SERVICE and self.is_ours and not self.copies
 
 
 @dataclass(frozen=True)
@@ -102,9 +116,13 @@ class Hosts:
 
         Raises:
             HostLimitError: the account may not have so much.
+            UnhostableError: SageMaker takes no such model, or its configuration is somebody's.
         """
         tags, do = tags_of(self.settings.prefix, hosting), self.control.do
-        do("create_model", **self._model(hosting), Tags=tags)
+        said = self.control.refusal("create_model", **self._model(hosting), Tags=tags)
+        # Else it was made before. Without it an instance would come, and be paid for, in vain.
+        if said is not None and self._described("model", "Model", hosting) is None:
+            raise UnhostableError("refused", said)
         named = {"EndpointConfigName": hosting.name}
         is_taken = do(
             "create_endpoint_config",
@@ -114,8 +132,15 @@ class Hosts:
             EnableNetworkIsolation=True,
             Tags=tags,
         )
-        if not is_taken and self.control.find("describe_endpoint_config", **named) is None:
-            return None
+        if not is_taken:
+            there = self._described("endpoint_config", "EndpointConfig", hosting)
+            if there is None:
+                return None
+            if there["ProductionVariants"][0].get("InstanceType") != hosting.instance_type:
+                if not self._is_ours(there["EndpointConfigArn"], hosting):
+                    raise UnhostableError("name_taken")
+                do("delete_endpoint_config", **named)
+                return False
         return do("create_endpoint", EndpointName=hosting.name, **named, Tags=tags)
 
     def create_component(self, hosting: Hosting) -> bool:
@@ -184,11 +209,13 @@ class Hosts:
 
     def _delete_if_ours(self, operation: str, words: str, hosting: Hosting) -> bool:
         """Return whether nothing of ours is left; what an endpoint uses is refused for a while."""
-        named = {f"{words}Name": hosting.name}
-        described = self.control.find(f"describe_{operation}", **named)
+        described = self._described(operation, words, hosting)
         if described is None or not self._is_ours(described[f"{words}Arn"], hosting):
             return True
-        return self.control.do(f"delete_{operation}", **named)
+        return self.control.do(f"delete_{operation}", **{f"{words}Name": hosting.name})
+
+    def _described(self, operation: str, words: str, hosting: Hosting) -> Mapping[str, Any] | None:
+        return self.control.find(f"describe_{operation}", **{f"{words}Name": hosting.name})
 
     def _found(
         self,

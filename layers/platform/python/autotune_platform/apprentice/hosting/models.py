@@ -26,9 +26,9 @@ Lack = Literal["capacity", "quota", "refused"]
 """Why a type of instance is not to be had: SageMaker has none, the account may have no more, or
 SageMaker does not take the type: the region does not have it, or it hosts nothing."""
 
-CONFIGURATION, ENDPOINT, COMPONENT = "configuration", "endpoint", "component"
-"""Parts of a hosting that are created; an endpoint has the instance, and a configuration is noted
-where SageMaker made no endpoint of it at once."""
+MODEL, CONFIGURATION, ENDPOINT, COMPONENT = "model", "configuration", "endpoint", "component"
+"""Parts of a hosting that are created; an endpoint has the instance. A model is noted where it was
+not taken at once, and a configuration where no endpoint was made of it at once."""
 
 STUCK_AFTER = timedelta(minutes=30)
 SEEN_WITHIN = timedelta(minutes=2)
@@ -112,6 +112,7 @@ class Hosting(FrozenModel):
         created: which parts were created; one that is gone since was taken down by somebody, and is
             not created again.
         error: why it was given up, if it was.
+        refusal: of a base that is ``refused``, whatever its instance: SageMaker's own words.
         since: when it came into its state; while it is made, when its last part was asked for.
         asked_since: of an adapter, when it began to be wanted as it was made.
         called_at: the last minute in which it answered, as far as anybody noted it.
@@ -142,6 +143,7 @@ class Hosting(FrozenModel):
     created: tuple[str, ...] = ()
     state: State = "creating"
     error: HostingError | None = None
+    refusal: str | None = None
     since: datetime
     asked_since: datetime | None = None
     called_at: datetime | None = None

@@ -27,7 +27,7 @@ OPEN_HOSTINGS = "hostings"
 _HOST = "host#"
 _COST = "cost#"
 _NOTED = ("called_at", "wanted_at", "unwanted_at")
-_MAY_GO = ("counted_until", "silent_since", "unasked_since", "error", "lacking")
+_MAY_GO = ("counted_until", "silent_since", "unasked_since", "error", "refusal", "lacking")
 """What a look may take back."""
 
 

@@ -52,6 +52,7 @@ def made_again(hosting: Hosting, now: datetime) -> Hosting:
         "copies": 1,
         "created": (),
         "error": None,
+        "refusal": None,
         "instance_type": hosting.types[0] if hosting.kind == "base" else None,
         "lacking": None,
         "unasked_since": None,

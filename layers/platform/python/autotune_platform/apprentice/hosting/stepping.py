@@ -20,6 +20,8 @@ from autotune_platform.runtime.parts import part
 
 logger = Logger()
 
+STUCK_MESSAGE = "a hosting is stuck"
+"""What the alarm's metric counts; see ``infra.stacks.apprentice_hosting``."""
 COUNTED_MESSAGE = "an instance was counted"
 """What metrics of awake instances are made of."""
 _FIRST_CONFIGURATION = 1
@@ -69,6 +71,12 @@ class HostingSteps:
         )
         logger.info("hosting", hosting=hosting.name, state=state, error=after.error)
         return self.store(hosting, after, now, is_missing=is_missing)
+
+    def give_up(self, hosting: Hosting, error: HostingError, **changes: Any) -> bool:
+        """Have a hosting be taken down that cannot be used."""
+        if error == "stuck":
+            logger.error(STUCK_MESSAGE, hosting=hosting.name, state=hosting.state)
+        return self.enter(hosting, "deleting", error=error, **changes)
 
     def stay(self, hosting: Hosting, now: datetime) -> bool:
         """Have a hosting stay as it is, until the next look."""

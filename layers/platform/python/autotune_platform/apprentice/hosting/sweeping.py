@@ -5,7 +5,8 @@ from datetime import timedelta
 
 from aws_lambda_powertools import Logger
 
-from autotune_platform.apprentice.hosting.advancing import STUCK_MESSAGE, HostingAdvancing
+from autotune_platform.apprentice.hosting.advancing import HostingAdvancing
+from autotune_platform.apprentice.hosting.stepping import STUCK_MESSAGE
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.sweeping import look_at_each

@@ -73,14 +73,26 @@ def waits_for_host(
 
 def _is_for_want(training: Training, types: Sequence[str]) -> bool:
     """Return whether a model waits for an instance, and not for what is wrong with itself."""
-    return training.error != "not_hosted" or len(_lacking(training, "refused", types)) == len(types)
+    if training.error != "not_hosted" or _refusal(training) is not None:
+        return True
+    return len(_lacking(training, "refused", types)) == len(types)
+
+
+def _refusal(training: Training) -> str | None:
+    """Return why SageMaker takes no model of a task's base, which the next one is of as well."""
+    return training.hosting.refusal if training.hosting else None
 
 
 def _kept(training: Training) -> Obstacle:
-    number, until = training.number, training.model_kept_until
+    number, until, refusal = training.number, training.model_kept_until, _refusal(training)
+    what = (
+        "waits for an instance that hosts it"
+        if refusal is None
+        else f"was not taken by SageMaker ({refusal})"
+    )
     said = (
-        f"the model of training {number} is kept until {until:%Y-%m-%d} and waits for an instance "
-        "that hosts it: have it hosted, or begin a training, which is paid for"
+        f"the model of training {number} is kept until {until:%Y-%m-%d} and {what}: have it "
+        "hosted, or begin a training, which is paid for"
     )
     return Obstacle("hosting", said, until)
 

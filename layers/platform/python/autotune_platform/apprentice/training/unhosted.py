@@ -17,7 +17,9 @@ def shown(base: Hosting) -> ApprenticeTrainingHosting:
     """Return what is known of a base's instance."""
     lacking = base.lacking
     if lacking is None:
-        return ApprenticeTrainingHosting(instance_type=base.instance_type or "")
+        return ApprenticeTrainingHosting(
+            instance_type=base.instance_type or "", refusal=base.refusal
+        )
     return ApprenticeTrainingHosting(
         instance_type=base.instance_type or "",
         lacks=[
@@ -26,6 +28,7 @@ def shown(base: Hosting) -> ApprenticeTrainingHosting:
         ],
         since=lacking.since,
         tried_again_at=lacking.not_before,
+        refusal=base.refusal,
     )
 
 
@@ -34,6 +37,8 @@ def why_not_hosted(
 ) -> tuple[ApprenticeTrainingError, str | None]:
     """Return the error of a model whose hosting was given up, and what can be done about it."""
     error = _ERRORS.get(hosting.error, "not_hosted")
+    if hosting.error == "refused" and base is not None and base.refusal is not None:
+        return error, f"SageMaker takes no such model, whatever the instance: {base.refusal}"
     lacks = dict(base.lacking.lacks) if base is not None and base.lacking is not None else {}
     if error == "not_hosted" and not (hosting.error == "refused" and lacks):
         return error, hosting.error
