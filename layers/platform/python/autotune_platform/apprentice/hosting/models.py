@@ -51,6 +51,7 @@ class Wanted(NamedTuple):
         artifact: URI of its ``model.tar.gz``, an adapter alone.
         base: what it is an adapter of.
         since: when it began to be wanted; what was given up before is of an earlier wish.
+        training: number of the training that wants it.
     """
 
     task_id: str
@@ -59,6 +60,7 @@ class Wanted(NamedTuple):
     idle_minutes: int
     base: "WantedBase"
     since: datetime | None = None
+    training: int | None = None
 
 
 class WantedBase(NamedTuple):
@@ -115,6 +117,7 @@ class Hosting(FrozenModel):
         refusal: of a base that is ``refused``, whatever its instance: SageMaker's own words.
         since: when it came into its state; while it is made, when its last part was asked for.
         asked_since: of an adapter, when it began to be wanted as it was made.
+        training: of an adapter, the number of the training that wanted it last.
         called_at: the last minute in which it answered, as far as anybody noted it.
         wanted_at: the last minute in which somebody was not answered.
         silent_since: the first minute in which it did not answer, of those since it last did; None
@@ -146,6 +149,7 @@ class Hosting(FrozenModel):
     refusal: str | None = None
     since: datetime
     asked_since: datetime | None = None
+    training: int | None = None
     called_at: datetime | None = None
     wanted_at: datetime | None = None
     silent_since: datetime | None = None
@@ -218,6 +222,23 @@ def base_name_of(prefix: str, task_id: str, wanted: WantedBase) -> str:
     known_by = (wanted.artifact, wanted.instance_types[0], wanted.rank)
     digest = hashlib.sha256(json.dumps(known_by).encode()).hexdigest()[:8]
     return sagemaker_name(prefix, f"{task_id}-base-{digest}")
+
+
+def base_begun(adapter: Hosting, wanted: WantedBase, now: datetime) -> Hosting:
+    """Return the base that an adapter is to have, as it begins."""
+    assert adapter.base is not None
+    return Hosting(
+        name=adapter.base,
+        kind="base",
+        task_id=adapter.task_id,
+        artifact=wanted.artifact,
+        instance_type=wanted.instance_types[0],
+        instance_types=wanted.instance_types,
+        rank=wanted.rank,
+        idle_minutes=adapter.idle_minutes,
+        since=now,
+        due_at=now,
+    )
 
 
 def tags_of(prefix: str, hosting: Hosting) -> list[Mapping[str, str]]:

@@ -5,6 +5,7 @@ from autotune_platform.apprentice.hosting.models import (
     Hosting,
     Wanted,
     WantedBase,
+    base_begun,
     base_name_of,
     name_of,
 )
@@ -43,6 +44,12 @@ class Hostings:
             found, is_stored = self._begun(wanted, name)
             if not is_stored:
                 return found
+        if found.training != wanted.training:
+            taken_over = found.model_copy(update={"training": wanted.training})
+            if not self.repository.change(found, taken_over):
+                # The sweeper may just have begun to take it down for the one before.
+                return self._made(wanted, name, behind=found)
+            found = self.repository.find(wanted.task_id, name) or taken_over
         # The base comes after: one that nothing is of would be taken down.
         if found.state == "creating":
             found = self._moved(wanted, found)
@@ -83,6 +90,7 @@ class Hostings:
             idle_minutes=wanted.idle_minutes,
             since=now if behind is None else behind.since,
             asked_since=wanted.since,
+            training=wanted.training,
             due_at=now,
         )
 
@@ -111,20 +119,8 @@ class Hostings:
                 return
             if not self.repository.forget(found):
                 return
-        self.repository.add(
-            Hosting(
-                name=name,
-                kind="base",
-                task_id=wanted.task_id,
-                artifact=base.artifact,
-                instance_type=base.instance_types[0],
-                instance_types=base.instance_types,
-                rank=base.rank,
-                idle_minutes=wanted.idle_minutes,
-                since=now,
-                due_at=now,
-            )
-        )
+        begun = base_begun(adapter, base, now)
+        self.repository.add(begun.model_copy(update={"idle_minutes": wanted.idle_minutes}))
 
     def _offer(self, found: Hosting, base: WantedBase) -> None:
         """Have a base try the types that its task has by now, where it is to have an instance."""
