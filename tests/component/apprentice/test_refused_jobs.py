@@ -95,6 +95,7 @@ def test_a_job_that_is_created_after_it_was_refused_is_stopped_and_paid_for(
     assert (found["spentNanoUsd"], found["billableSeconds"]) == (paid, billed)
     assert any("/train-" in key for key in trainings.objects())
 
+    trainings.lab.reached(event["job"], "Training")
     assert trainings.platform.call("POST", f"{TASK}/trainings/1/cancel").status == 200
     billed += trainings.ended(event["job"])["BillableTimeInSeconds"]
     assert trainings.look(event)["done"]
