@@ -158,7 +158,7 @@ class HostingAdvancing:
         if needs is None:
             return hosting.model_copy(update={"unasked_since": None}), False
         seen = needs.seen(hosting, now)
-        return seen, needs.need(seen, now)
+        return seen, needs.need(seen, now) and not self.needs.is_left(seen, needs)
 
     def _see(self, hosting: Hosting, now: datetime) -> None:
         """See whether what is to answer is still there, and does."""

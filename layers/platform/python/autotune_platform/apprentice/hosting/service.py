@@ -44,6 +44,12 @@ class Hostings:
             found, is_stored = self._begun(wanted, name)
             if not is_stored:
                 return found
+        if found.training != wanted.training:
+            taken_over = found.model_copy(update={"training": wanted.training})
+            if not self.repository.change(found, taken_over):
+                # The sweeper may just have begun to take it down for the one before.
+                return self._made(wanted, name, behind=found)
+            found = self.repository.find(wanted.task_id, name) or taken_over
         # The base comes after: one that nothing is of would be taken down.
         if found.state == "creating":
             found = self._moved(wanted, found)
@@ -85,6 +91,7 @@ class Hostings:
             since=now if behind is None else behind.since,
             begun_at=now,
             asked_since=wanted.since,
+            training=wanted.training,
             due_at=now,
         )
 
