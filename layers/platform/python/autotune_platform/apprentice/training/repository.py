@@ -75,6 +75,13 @@ class TrainingRepository:
         assert made_by is not None, "trainings go with their task"
         return made_by
 
+    def ended_in_vain(self, task_id: str, number: int) -> bool:
+        """Return whether a training ended without a version, as did each that took its model."""
+        found = self.get(task_id, number)
+        while found is not None and found.model_taken_by is not None:
+            found = self.get(task_id, found.model_taken_by)
+        return found is not None and found.has_ended and found.version is None
+
     def list(
         self, task_id: str, *, limit: int, next_token: str | None
     ) -> tuple[Sequence[Training], str | None]:
