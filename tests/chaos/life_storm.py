@@ -24,6 +24,7 @@ from autotune_platform.apprentice.training.repository import TrainingRepository
 from autotune_platform.budgets.uses import partition, task_scope
 from autotune_platform.runtime import clients
 from autotune_platform.storage.table import Table
+from functions.apprentice import sweep_trainings
 from tests.chaos import apprentice_invariants as held
 from tests.chaos import invariants
 from tests.chaos import life_days as days
@@ -53,6 +54,7 @@ from tests.chaos.tables import Item
 from tests.support.apprentice_runs import Runs
 from tests.support.apprentice_runs import runs as make_runs
 from tests.support.granted import denied_since_last
+from tests.support.ledger import later
 from tests.support.ledger import ledger as make_ledger
 from tests.support.platform import platform as make_platform
 from tests.support.training_jobs import JobTrainings, job_trainings
@@ -63,6 +65,9 @@ DAILY_USD = "0.5"
 _NANO = 1_000_000_000
 _PREFIX = "autotune"
 _GOES_WITHIN = 60.0
+_STOPS_WITHIN = 1.0
+_SWEPT_AFTER = (6, 8, 10, 26, 28)
+"""Minutes: a job that runs is stopped first, and one that is nowhere is waited for a while."""
 _LOOKED_AFTER = frozenset(
     {
         "follow_runs",
@@ -170,13 +175,21 @@ class Storm:
         self.jobs.live(self.ids[JOBS])
 
     def settle(self) -> None:
-        """Have all runs end."""
+        """Have all runs end, and jobs paid for that nobody looks after."""
         pending = [
             id_
             for id_, run in self.world.kept().runs.items()
             if run["state"] == "pending" or run.get("check") == "due"
         ]
         self.world.settle(pending)
+        self._pay_for_left_jobs()
+
+    def _pay_for_left_jobs(self) -> None:
+        """Let time pass for jobs of trainings that were given up, until their notes are closed."""
+        for minutes in _SWEPT_AFTER:
+            with later(timedelta(minutes=minutes)):
+                sweep_trainings.parts().job_watching.sweep(has_time=lambda: True)
+            time.sleep(_STOPS_WITHIN)
 
     def findings(self, console: Console) -> list[Finding]:
         """Check every invariant."""

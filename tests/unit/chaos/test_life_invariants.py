@@ -172,12 +172,10 @@ def test_money_for_trainings_is_spent_or_free() -> None:
 
     assert not check([one], month(3), month(3)).violations
     assert check([one], month(3), month(2)).violations
-    assert check([one], month(8), month(3)).violations == [
-        "{'2026-11': 5} set aside, of which 0 were given up"
-    ]
+    assert check([one], month(8), month(3)).violations == ["{'2026-11': 5} set aside"]
     given_up = training(2, "failed", error="platform_error", job=job())
-    assert not check([one, given_up], month(8), month(3)).violations
-    assert check([one, given_up], month(9), month(3)).violations
+    assert not check([one, given_up], month(3), month(3)).violations
+    assert check([one, given_up], month(8), month(3)).violations
     assert check([training(3, "running", ended_at=None, job=job())], month(5), {}).violations
     # What was set aside in a month that is over was given back to the next one.
     moved = {"2026-11": 8, "2026-12": -5}
