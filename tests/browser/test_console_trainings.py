@@ -8,7 +8,14 @@ from playwright.sync_api import expect
 
 from tests.support.apprentice_folding import Apprentice
 from tests.support.console_apprentice import SERVED
-from tests.support.console_trainings import HOSTED, NAME, RUNNING, WORSE, filled_trainings
+from tests.support.console_trainings import (
+    HOSTED,
+    NAME,
+    RUNNING,
+    WORSE,
+    filled_trainings,
+    under_way_in_a_job,
+)
 from tests.support.executions import inputs_of
 from tests.support.lambdas import LambdaContext, handler
 from tests.support.ledger import ledger as make_ledger
@@ -165,6 +172,34 @@ def test_a_training_that_runs_is_canceled(console, trained):
     expect(page.get_by_text("it was canceled", exact=True)).to_be_visible()
     assert get(console, f"{TASK}/trainings/{RUNNING}")["training"]["error"] == "canceled"
     expect(page.get_by_role("button", name="Cancel training", exact=True)).to_have_count(0)
+
+
+@pytest.mark.parametrize(
+    ("step", "says"),
+    [
+        ("train", "Its job is stopped within a minute, and paid for as far as it came."),
+        ("verify", "nobody has looked at what it left, which is deleted."),
+        ("deploy", "nobody judged, is kept for 30 days, and may be hosted until then."),
+    ],
+)
+def test_canceling_says_what_becomes_of_a_job_and_its_model(console, trained, step, says):
+    under_way_in_a_job(trained, RUNNING, step=step)
+    page = console.open(f"#/apprentice/{NAME}/trainings/{RUNNING}")
+    page.get_by_role("button", name="Cancel training", exact=True).click()
+    dialog = page.get_by_role("dialog", name=f"Cancel training {RUNNING}?", exact=True)
+    expect(dialog).to_contain_text(says)
+    expect(dialog).to_contain_text("No version comes of it.")
+
+
+def test_the_model_of_a_canceled_training_may_be_hosted(console, trained):
+    under_way_in_a_job(trained, RUNNING, step="deploy")
+    page = console.open(f"#/apprentice/{NAME}/trainings/{RUNNING}")
+    page.get_by_role("button", name="Cancel training", exact=True).click()
+    dialog = page.get_by_role("dialog", name=f"Cancel training {RUNNING}?", exact=True)
+    dialog.get_by_role("button", name="Cancel training", exact=True).click()
+    expect(page.get_by_role("button", name="Host its model", exact=True)).to_be_visible()
+    training = get(console, f"{TASK}/trainings/{RUNNING}")["training"]
+    assert (training["error"], training["modelKeptUntil"] is None) == ("canceled", False)
 
 
 def test_examples_are_counted_listed_and_deleted(console, connection):

@@ -8,12 +8,18 @@ from typing import Any
 from autotune.protocol.apprentice_trainings import (
     ApprenticeTrainingComparison,
     ApprenticeTrainingShortage,
+    ApprenticeTrainingStep,
     ApprenticeTrainingTest,
 )
 from autotune.protocol.ids import new_id
 from autotune_platform.apprentice.examples.manifests import Frozen, Manifest
 from autotune_platform.apprentice.training.certifying import Certifying
-from autotune_platform.apprentice.training.models import TrainedModel, Training
+from autotune_platform.apprentice.training.models import (
+    JobPlan,
+    TrainedModel,
+    Training,
+    TrainingJob,
+)
 from autotune_platform.apprentice.training.repository import TrainingRepository
 from functions.apprentice.api import parts
 from tests.support.apprentice_folding import Apprentice
@@ -66,6 +72,27 @@ def filled_trainings(platform: Platform, connection_id: str) -> Apprentice:
     )
     made.follow()
     return made
+
+
+def under_way_in_a_job(made: Apprentice, number: int, *, step: ApprenticeTrainingStep) -> None:
+    """Have a training that runs be one that a job trains, or trained."""
+    repository = TrainingRepository(made.table)
+    training = repository.get(made.task.id, number)
+    assert training is not None
+    job = TrainingJob(
+        name=f"autotune-{training.id}-1",
+        attempt=1,
+        instance_type="ml.g5.xlarge",
+        price_nano_usd=1_408_000_000,
+        reserved_nano_usd=0,
+        periods=(),
+        planned_at=training.created_at,
+        billable_seconds=None if step == "train" else 900,
+    )
+    later = {"plan": JobPlan(attempts=1), "job": job, "step": step}
+    if step not in ("train", "verify"):
+        later["model"] = _model(number)
+    assert repository.change(training, training.model_copy(update=later))
 
 
 class _Stored:
@@ -122,12 +149,7 @@ def _judged(number: int, **fields: Any) -> dict[str, Any]:
     attempt = test["attempt"]
     return {
         "manifest": _manifest,
-        "model": TrainedModel(
-            name=f"trn-{number:06d}",
-            sha256=_digest("model", number),
-            size_bytes=1_204_331,
-            seconds=0.83,
-        ),
+        "model": _model(number),
         "test": ApprenticeTrainingTest(
             examples=180,
             groups=171,
@@ -139,6 +161,15 @@ def _judged(number: int, **fields: Any) -> dict[str, Any]:
             **test,
         ),
     }
+
+
+def _model(number: int) -> TrainedModel:
+    return TrainedModel(
+        name=f"trn-{number:06d}",
+        sha256=_digest("model", number),
+        size_bytes=1_204_331,
+        seconds=0.83,
+    )
 
 
 def _manifest(training: Training) -> Manifest:

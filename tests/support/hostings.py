@@ -212,6 +212,20 @@ class Hosted:
         )
 
 
+def training_on(*types: str) -> dict[str, Any]:
+    """Return the fields of a configuration whose models may have instances of some types."""
+    return {
+        "training": {
+            "backend": "sagemaker",
+            "fineTuneBatchSize": 50,
+            "baseModel": "small",
+            "instanceTypes": list(types),
+        },
+        "local": {"backend": "sagemaker", "hosting": "inference_component"},
+        "budgets": {"daily": "10", "trainingMonthly": "100"},
+    }
+
+
 def reason_of(found: LocalAnswer | Unavailable) -> Reason:
     """Return why a version did not answer."""
     assert isinstance(found, Unavailable), found

@@ -32,7 +32,7 @@ const ERRORS = {
   out_of_time: "it took longer than training.max_runtime_s, twice",
   hosting_capacity: "no instance that could host it was to be had for a day; it is kept for 30 days",
   hosting_quota: "the account's quotas have no room for what hosts it; it is kept for 30 days",
-  not_hosted: "SageMaker does not host what was trained",
+  not_hosted: "SageMaker does not host what was trained; it is kept for 30 days",
   canceled: "it was canceled",
   platform_error: "Autotune could not go on",
 };
@@ -43,6 +43,14 @@ export function whatCame(training) {
   if (state === "running") return STEPS[step] ?? words(step);
   if (error !== null) return `${ERRORS[error] ?? words(error)}${reason ? ` (${reason})` : ""}`;
   return objections.map((one) => (OBJECTIONS[one] ? OBJECTIONS[one](training) : words(one))).join("; ");
+}
+
+/** What becomes of a training's job and model once it is canceled. */
+export function whatCancelingLeaves({ step, job, model, modelOf, test }) {
+  if (step === "train" && job) return "Its job is stopped within a minute, and paid for as far as it came.";
+  if (step === "verify" && job) return "Its job has ended and is paid for; nobody has looked at what it left, which is deleted.";
+  if (model && (job || modelOf) && !test) return "Its model, which a job made and nobody judged, is kept for 30 days, and may be hosted until then.";
+  return "The versions that there are stay as they are.";
 }
 
 function tooFew({ shortage, test }) {

@@ -11,7 +11,7 @@ import { html, useState } from "../../preact.js";
 import { go, link } from "../../router.js";
 import { TaskPage } from "./frame.js";
 import { Trained } from "./trained.js";
-import { TRAINED, whatCame } from "./training-words.js";
+import { TRAINED, whatCame, whatCancelingLeaves } from "./training-words.js";
 
 const LIVE_SECONDS = 3;
 const SECOND_MS = 1_000;
@@ -54,7 +54,8 @@ function HostAgain({ name, training: { number }, onClose }) {
   `;
 }
 
-function Cancel({ name, training: { number, job }, onClose, onDone }) {
+function Cancel({ name, training, onClose, onDone }) {
+  const { number } = training;
   const { act, problem, busy } = useAct();
   const cancel = async () => {
     const answer = await act(() => send("POST", `apprentice/tasks/${encodeURIComponent(name)}/trainings/${number}/cancel`));
@@ -64,7 +65,7 @@ function Cancel({ name, training: { number, job }, onClose, onDone }) {
   };
   return html`
     <${Confirm} title=${`Cancel training ${count(number)}?`} yes="Cancel training" busy=${busy} problem=${problem} onYes=${cancel} onClose=${onClose}>
-      No version comes of it. ${job ? "Its job is stopped within a minute, and paid for as far as it came." : "The versions that there are stay as they are."}
+      No version comes of it. ${whatCancelingLeaves(training)}
     <//>
   `;
 }

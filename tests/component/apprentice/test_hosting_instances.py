@@ -11,7 +11,7 @@ from autotune_platform.apprentice.hosting.stepping import STUCK_MESSAGE
 from autotune_platform.apprentice.instance_prices import InstancePrices
 from autotune_platform.apprentice.local.contract import LocalAnswer, Reason
 from local.sagemaker.faults import Kind
-from tests.support.hostings import BASE, BOTH, FIRST, SECOND, reason_of, sum_of
+from tests.support.hostings import BASE, BOTH, FIRST, SECOND, reason_of, sum_of, training_on
 from tests.support.local_sagemaker import until, variant
 
 
@@ -228,20 +228,6 @@ def test_an_endpoint_whose_configuration_is_not_seen_yet_is_asked_for_again(host
     hosted.lab.plant(Kind.REFUSED, operation="CreateEndpoint", times=2)
     hosting = hosted.ready("1-aa", number=1, base=BOTH)
     assert hosted.base_of(hosting).instance_type == FIRST
-
-
-def training_on(*types):
-    """Return the fields of a configuration whose models may have instances of some types."""
-    return {
-        "training": {
-            "backend": "sagemaker",
-            "fineTuneBatchSize": 50,
-            "baseModel": "small",
-            "instanceTypes": list(types),
-        },
-        "local": {"backend": "sagemaker", "hosting": "inference_component"},
-        "budgets": {"daily": "10", "trainingMonthly": "100"},
-    }
 
 
 def test_a_version_that_only_serves_has_the_types_that_its_task_has_by_now(hosted):

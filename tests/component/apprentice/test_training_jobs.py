@@ -380,8 +380,10 @@ def test_a_model_of_a_job_is_judged_where_it_is_hosted(trainings, knows):
     found = trainings.read()
     assert (found["state"], found["version"]) == ("hosted", 1)
     (version,) = trainings.platform.call("GET", f"{TASK}/versions").json["versions"]
-    assert (version["backend"], version["digest"]) == ("sagemaker", None)
+    assert (version["backend"], version["digest"]) == ("sagemaker", found["model"]["sha256"])
     signed = trainings.platform.call("GET", f"{TASK}/versions/1/certificate").json["certificate"]
+    # By which --verify tells that it is of this very model.
+    assert signed["certificate"]["artifactSha256"] == version["digest"]
     base = (signed["certificate"]["baseModel"], signed["certificate"]["baseSha256"])
     assert base == (BASE, hashlib.sha256(BASE_LIST).hexdigest())
     assert signed["certificate"]["cost"]["spentNanoUsd"] == found["spentNanoUsd"] > 0

@@ -199,6 +199,18 @@ def test_waiting_may_end_before_the_training(run, trainings):
     assert shown["why"] == "Autotune could not go on: train again"
 
 
+def test_a_kept_model_of_a_training_that_was_given_up_is_hosted_and_not_trained_anew():
+    at = datetime(2026, 11, 27, tzinfo=UTC)
+    assert why_not(training(state="failed", error="platform_error", model_kept_until=at)) == (
+        "Autotune could not go on: its model is kept until 2026-11-27; have it hosted by "
+        "`autotune apprentice host-training TASK 3`, which trains nothing anew"
+    )
+    gone = training(state="failed", error="platform_error", reason="words")
+    assert why_not(gone) == "Autotune could not go on: train again (words)"
+    not_hosted = training(state="failed", error="not_hosted", reason="words")
+    assert why_not(not_hosted).endswith("what was trained; it is kept for 30 days (words)")
+
+
 def test_what_cannot_be_trained_is_said(run, trainings):
     trainings.put(training=None, local=SERVED_ELSEWHERE)
     none = run("apprentice", "train", "intents")

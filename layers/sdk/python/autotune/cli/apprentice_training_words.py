@@ -13,9 +13,21 @@ def why_not(training: ApprenticeTraining) -> str | None:
     """Return why no version came of a training; None where none of that is so, or not yet."""
     if training.error is not None:
         said_of_it = _ERRORS.get(training.error, training.error)
+        if training.error == "platform_error":
+            said_of_it += f": {_after_our_fault(training)}"
         return f"{said_of_it} ({training.reason})" if training.reason else said_of_it
     said = [_OBJECTIONS[one](training) for one in training.objections if one in _OBJECTIONS]
     return "; ".join(said) or None
+
+
+def _after_our_fault(training: ApprenticeTraining) -> str:
+    """Return what to do: a model that a job made was paid for, and waits for somebody to judge."""
+    if training.model_kept_until is None:
+        return "train again"
+    return (
+        f"its model is kept until {training.model_kept_until:%Y-%m-%d}; have it hosted by "
+        f"`autotune apprentice host-training TASK {training.number}`, which trains nothing anew"
+    )
 
 
 def _too_few(training: ApprenticeTraining) -> str:
@@ -82,7 +94,7 @@ _ERRORS: Mapping[ApprenticeTrainingError, str] = {
         "no instance that could host it was to be had for a day; it is kept for 30 days"
     ),
     "hosting_quota": "the account's quotas have no room for what hosts it; it is kept for 30 days",
-    "not_hosted": "SageMaker does not host what was trained",
+    "not_hosted": "SageMaker does not host what was trained; it is kept for 30 days",
     "canceled": "it was canceled",
-    "platform_error": "Autotune could not go on: train again",
+    "platform_error": "Autotune could not go on",
 }

@@ -176,7 +176,10 @@ def cancel_training(
         typer.Argument(metavar="TRAINING", min=1, max=MAX_APPRENTICE_TRAININGS, help="Which."),
     ],
 ) -> None:
-    """Have a training ended; a job that trains is stopped, and paid for as far as it came."""
+    """Have a training ended; a job that trains is stopped, and paid for as far as it came.
+
+    A model that a job made and nobody judged is kept for 30 days: `host-training` has it hosted.
+    """
     show(invocation, invocation.client.apprentice.trainings.cancel(task, number))
 
 

@@ -52,7 +52,8 @@ class ApprenticeVersion(ResponseModel):
         definition_hash: of the definition under which it is tried.
         is_of_present_definition: whether that is the task's present one; others ask it nothing.
         digest: of what was served under that name when it was registered: of another one, no answer
-            counts. None where SageMaker serves it, where each version has a name of its own.
+            counts. Of a version that was trained here the SHA-256 of the model's bytes, as in its
+            certificate.
         gate: None where its backend does not say how sure it is, or no confidence was shown to
             suffice: then a gate lets all of its answers through.
         needs_gate: whether its hold-out was judged behind its gate: then it keeps that also where

@@ -21,6 +21,7 @@ from autotune_platform.apprentice.hosting.models import (
 )
 from autotune_platform.apprentice.hosting.needing import Needs, TaskNeeds
 from autotune_platform.apprentice.hosting.repository import HostingRepository
+from autotune_platform.apprentice.hosting.restoring import BaseRestoring
 from autotune_platform.apprentice.hosting.returning import is_wanted_now, may_return
 from autotune_platform.apprentice.hosting.stepping import STUCK_MESSAGE, HostingSteps
 from autotune_platform.runtime.clock import Clock
@@ -48,9 +49,17 @@ class HostingAdvancing:
         return self.steps.clock
 
     @cached_property
+    def _restoring(self) -> BaseRestoring:
+        return BaseRestoring(repository=self.repository, tasks=self.tasks, hosts=self.hosts)
+
+    @cached_property
     def _making(self) -> HostingMaking:
         return HostingMaking(
-            repository=self.repository, tasks=self.tasks, hosts=self.hosts, steps=self.steps
+            repository=self.repository,
+            tasks=self.tasks,
+            hosts=self.hosts,
+            steps=self.steps,
+            restoring=self._restoring,
         )
 
     def look(self, hosting: Hosting) -> None:
@@ -95,6 +104,8 @@ class HostingAdvancing:
         if base is not None and needs.asks(hosting.name) and may_return(hosting, base, now):
             self._making.make_again(hosting, now, base)
         else:
+            if base is None:
+                self._restoring.restore(hosting, now, is_to_answer=False)
             self.steps.stay(hosting, now)
 
     def _may_return(self, hosting: Hosting, needs: Needs) -> bool:
@@ -165,6 +176,9 @@ class HostingAdvancing:
         if silent_since and wanted and wanted - silent_since >= STUCK_AFTER:
             self.steps.give_up(hosting, "stuck")
             return
+        if hosting.base is not None:
+            # It answers, so its base is there: somebody is to see what that costs.
+            self._restoring.restore(hosting, now, is_to_answer=True)
         if self.steps.store(hosting, after, now) and is_wanted_now(hosting, now):
             # It may be one of its adapters that is not there.
             self._look_at_adapters(hosting, now)

@@ -51,6 +51,22 @@ class HostingCalls:
             self._noted[key] = True
         note = self.repository.note_call if is_awake else self.repository.want
         try:
-            note(served.task_id, served.endpoint, self.clock.now(), idle_minutes=idle_minutes)
+            stored = note(
+                served.task_id, served.endpoint, self.clock.now(), idle_minutes=idle_minutes
+            )
+            if not stored and not is_awake:
+                self._want_again(served, idle_minutes)
         except REFUSALS as error:
             logger.warning("call not noted", hosting=served.endpoint, why=type(error).__name__)
+
+    def _want_again(self, served: ServedModel, idle_minutes: int) -> None:
+        """Note a call with the adapter where its base is not stored, which has that made again.
+
+        Most often somebody else has noted the same minute.
+        """
+        task_id, base, adapter = served.task_id, served.endpoint, served.component
+        assert task_id is not None
+        assert base is not None
+        assert adapter is not None
+        if self.repository.find(task_id, base) is None:
+            self.repository.want(task_id, adapter, self.clock.now(), idle_minutes=idle_minutes)

@@ -107,6 +107,12 @@ class Hosts:
             named,
         )
 
+    def instance_type(self, hosting: Hosting) -> str | None:
+        """Return the type of instances that a base's configuration has; None without one."""
+        there = self._described("endpoint_config", "EndpointConfig", hosting)
+        found: str | None = there["ProductionVariants"][0].get("InstanceType") if there else None
+        return found
+
     def create_endpoint(self, hosting: Hosting) -> bool | None:
         """Create a base's endpoint, with the model and the instances that it needs.
 

@@ -36,6 +36,7 @@ from autotune_platform.apprentice.hosting.models import (
     Lack,
 )
 from autotune_platform.apprentice.hosting.repository import HostingRepository
+from autotune_platform.apprentice.hosting.restoring import BaseRestoring
 from autotune_platform.apprentice.hosting.returning import made_again
 from autotune_platform.apprentice.hosting.stepping import STUCK_MESSAGE, HostingSteps
 from autotune_platform.runtime.parts import part
@@ -54,6 +55,7 @@ class HostingMaking:
     tasks: TaskRepository
     hosts: Hosts
     steps: HostingSteps
+    restoring: BaseRestoring
 
     def create(self, hosting: Hosting, now: datetime) -> None:
         """Make what is missing of a hosting, or wait for it, until all of it answers.
@@ -150,6 +152,8 @@ class HostingMaking:
             return None
         if base is not None and base.state == "ready":
             return base
+        if base is None and hosting.made_again:
+            self.restoring.restore(hosting, now, is_to_answer=True)
         if (late := late_for(hosting, base, now)) is not None:
             self.steps.give_up(hosting, late)
             return None

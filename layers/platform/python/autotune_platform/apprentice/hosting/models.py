@@ -220,6 +220,23 @@ def base_name_of(prefix: str, task_id: str, wanted: WantedBase) -> str:
     return sagemaker_name(prefix, f"{task_id}-base-{digest}")
 
 
+def base_begun(adapter: Hosting, wanted: WantedBase, now: datetime) -> Hosting:
+    """Return the base that an adapter is to have, as it begins."""
+    assert adapter.base is not None
+    return Hosting(
+        name=adapter.base,
+        kind="base",
+        task_id=adapter.task_id,
+        artifact=wanted.artifact,
+        instance_type=wanted.instance_types[0],
+        instance_types=wanted.instance_types,
+        rank=wanted.rank,
+        idle_minutes=adapter.idle_minutes,
+        since=now,
+        due_at=now,
+    )
+
+
 def tags_of(prefix: str, hosting: Hosting) -> list[Mapping[str, str]]:
     """Return the tags that say whose something at SageMaker is."""
     tags = {

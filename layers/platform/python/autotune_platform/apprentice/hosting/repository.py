@@ -150,9 +150,15 @@ class HostingRepository:
             return self.change(before, adapter, *seen)
         if not seen:
             return self.add(adapter)
-        changes = {name: one for name, one in _item_of(adapter).items() if name not in {"pk", "sk"}}
-        added = self._addition(adapter, changes=changes, only_if={"name": None})
-        return self._together(added, *seen)
+        return self._together(self._added(adapter), *seen)
+
+    def restore(self, base: Hosting) -> bool:
+        """Store a base of which nothing is stored; return False where there is something by now."""
+        return self._together(self._added(base))
+
+    def _added(self, hosting: Hosting) -> Addition:
+        changes = {name: one for name, one in _item_of(hosting).items() if name not in {"pk", "sk"}}
+        return self._addition(hosting, changes=changes, only_if={"name": None})
 
     def _seen(self, base: Hosting) -> Addition:
         """Return a write by which whoever read a base before has read it too early."""

@@ -5,6 +5,7 @@ from autotune_platform.apprentice.hosting.models import (
     Hosting,
     Wanted,
     WantedBase,
+    base_begun,
     base_name_of,
     name_of,
 )
@@ -111,20 +112,8 @@ class Hostings:
                 return
             if not self.repository.forget(found):
                 return
-        self.repository.add(
-            Hosting(
-                name=name,
-                kind="base",
-                task_id=wanted.task_id,
-                artifact=base.artifact,
-                instance_type=base.instance_types[0],
-                instance_types=base.instance_types,
-                rank=base.rank,
-                idle_minutes=wanted.idle_minutes,
-                since=now,
-                due_at=now,
-            )
-        )
+        begun = base_begun(adapter, base, now)
+        self.repository.add(begun.model_copy(update={"idle_minutes": wanted.idle_minutes}))
 
     def _offer(self, found: Hosting, base: WantedBase) -> None:
         """Have a base try the types that its task has by now, where it is to have an instance."""

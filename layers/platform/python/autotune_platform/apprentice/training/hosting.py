@@ -89,6 +89,7 @@ class HostStep:
 
     def _version(self, begun: Begun, number: int) -> ModelVersion:
         training, served = begun.training, _served(begun)
+        assert training.model is not None
         gate = _gate(training)
         return ModelVersion(
             task_id=training.task_id,
@@ -97,7 +98,7 @@ class HostStep:
             definition_hash=training.definition_hash,
             backend="linear" if training.hosted is None else "sagemaker",
             model=served.model,
-            digest=served.digest,
+            digest=training.model.sha256,
             endpoint=served.endpoint,
             component=served.component,
             gate=gate,

@@ -29,7 +29,8 @@ class ModelVersion(FrozenModel):
         number: 1 and up, in the order in which they came.
         definition_hash: of the definition under which it is tried.
         model: its name at the server, or on SageMaker.
-        digest: what the server said of it; None on SageMaker, where names are used once.
+        digest: what the server said of it, or the SHA-256 of what was trained here; None of what
+            was registered on SageMaker, where names are used once.
         endpoint: of SageMaker; None elsewhere.
         component: inference component of that endpoint; None where it has none.
         gate: None where its backend does not say how sure it is, or no confidence suffices.
