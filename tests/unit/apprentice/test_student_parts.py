@@ -119,6 +119,12 @@ def test_more_rows_times_classes_than_there_is_time_for_are_refused(monkeypatch)
         train(rows)
 
 
+def test_more_features_of_rows_times_classes_than_there_is_time_for_are_refused(monkeypatch):
+    monkeypatch.setattr(linear, "MOST_PRODUCTS", 1_000)
+    with pytest.raises(UntrainableError, match="features of inputs times 3 kinds of outputs"):
+        train([({"text": "one two three"}, {"of": number % 3}) for number in range(100)])
+
+
 def test_more_features_of_rows_than_there_is_memory_for_are_refused(monkeypatch):
     train(made_up(100))
     monkeypatch.setattr(linear, "MOST_FEATURES_OF_ROWS", 100)

@@ -39,7 +39,9 @@ MOST_WEIGHTS = 16_000_000
 MOST_CHARACTERS = 10_000
 """Of an input that are looked at; less where the inputs are many and long."""
 MOST_MARGINS = 100_000_000
-"""Rows times classes: what fitting takes, in time."""
+"""Rows times classes: what fitting takes, in time, and so does the next."""
+MOST_PRODUCTS = 20_000_000_000
+"""Known features of rows, times classes."""
 MOST_FEATURES_OF_ROWS = 30_000_000
 """Known features, once for each row that has it: what fitting takes, in memory."""
 _LETTERS_IN_ALL = 30_000_000
@@ -120,7 +122,7 @@ class _Rows:
 def train(rows: Iterable[Row], settings: Settings | None = None) -> LinearModel:
     """Train a student; the same rows in the same order give the same one on the same machine.
 
-    Whatever is not refused takes less than 2.5 GB.
+    Whatever is not refused takes less than 2.5 GB: see ``benchmarks/linear_ceilings.py``.
 
     Raises:
         UntrainableError: there are too many rows or classes, fewer than two classes, or more to fit
@@ -133,6 +135,11 @@ def train(rows: Iterable[Row], settings: Settings | None = None) -> LinearModel:
     most_characters = max(_LEAST_CHARACTERS, most_characters)
     at_most = min(settings.features, MOST_WEIGHTS // len(classes))
     vocabulary, texts = _known(found.inputs, most_characters=most_characters, at_most=at_most)
+    if len(texts.value) * len(classes) > MOST_PRODUCTS:
+        raise UntrainableError(
+            f"{len(texts.value)} features of inputs times {len(classes)} kinds of outputs are more "
+            f"than {MOST_PRODUCTS}: there is no time for them"
+        )
     del found  # texts of inputs, as fitting takes as much memory again
     weights, calibration, candidates = _fitted(texts, vocabulary, is_held, of_rows, settings)
     return LinearModel(
