@@ -26,9 +26,10 @@ def build_app(*, context: Mapping[str, Any] | None = None, outdir: Path | None =
             requests may wait at once, ``grading-functions`` how many functions grade,
             ``slow-functions`` how many write exports, ``model-functions`` how many work on batches
             of requests to language models, ``chat-functions`` how many wait for chat completions,
-            ``waiting-runs`` how many runs of the apprentice may wait at once, and
-            ``adapter-image`` what SageMaker hosts in. Those that begin with ``oidc-`` are of OpenID
-            Connect (``infra.oidc``).
+            ``waiting-runs`` how many runs of the apprentice may wait at once,
+            ``training-alarm-usd`` and ``hosting-alarm-usd`` from what a day costs on an alarm is
+            raised, and ``adapter-image`` what SageMaker hosts in. Those that begin with ``oidc-``
+            are of OpenID Connect (``infra.oidc``).
         outdir: Folder of the cloud assembly; the CDK's own choice if None.
 
     Raises:
@@ -53,6 +54,8 @@ def build_app(*, context: Mapping[str, Any] | None = None, outdir: Path | None =
         chat_functions=app.node.try_get_context("chat-functions"),
         waiting_runs=app.node.try_get_context("waiting-runs"),
         training_prices=app.node.try_get_context("training-prices"),
+        training_alarm_usd=app.node.try_get_context("training-alarm-usd"),
+        hosting_alarm_usd=app.node.try_get_context("hosting-alarm-usd"),
         images={name: app.node.try_get_context(name) for name in IMAGES},
         oidc={name: app.node.try_get_context(name) for name in NAMES},
     )

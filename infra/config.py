@@ -10,6 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from infra.oidc import OidcConfig
+from infra.spend_alarms import USD_A_DAY, alarm_usd
 from infra.training_prices import training_prices as known_prices
 
 REPOSITORY_ROOT = Path(__file__).resolve().parent.parent
@@ -124,6 +125,8 @@ class DeploymentConfig:
             another one than by itself.
         oidc: Where people sign in to the console; None where only keys open it.
         training_prices: US dollars an hour by type of instance, for trainings in SageMaker.
+        training_alarm_usd: From so many US dollars on that trainings cost in a day an alarm is
+            raised; None for no alarm. ``hosting_alarm_usd`` is of what hosts versions.
     """
 
     target: Target
@@ -142,6 +145,8 @@ class DeploymentConfig:
     images: Mapping[str, str] = field(default_factory=dict)
     oidc: OidcConfig | None = None
     training_prices: Mapping[str, str] = field(default_factory=dict)
+    training_alarm_usd: int | None = USD_A_DAY
+    hosting_alarm_usd: int | None = USD_A_DAY
 
     def image(self, name: str) -> str:
         """URI of a container of SageMaker, such as ``adapter-image``."""
@@ -222,6 +227,8 @@ class DeploymentConfig:
         images: Mapping[str, object] | None = None,
         oidc: Mapping[str, object] | None = None,
         training_prices: object = None,
+        training_alarm_usd: object = None,
+        hosting_alarm_usd: object = None,
     ) -> "DeploymentConfig":
         """Reads the deployment from CDK context and the process environment.
 
@@ -243,6 +250,8 @@ class DeploymentConfig:
             images: Context values that name containers of SageMaker; None for its own.
             oidc: Context values of OpenID Connect, by their names in ``infra.oidc``.
             training_prices: Context value ``training-prices``; see ``infra.training_prices``.
+            training_alarm_usd: Context value ``training-alarm-usd``; see ``infra.spend_alarms``.
+            hosting_alarm_usd: Context value ``hosting-alarm-usd``.
             environment: Environment variables; the CDK CLI sets ``CDK_DEFAULT_REGION``.
 
         Raises:
@@ -250,6 +259,7 @@ class DeploymentConfig:
             InvalidFunctionsError: If a number of functions is something else.
             InvalidOidcError: If a value of OpenID Connect is missing or something else.
             InvalidPricesError: If prices of instances are something else.
+            InvalidAlarmError: If US dollars a day are something else.
         """
         try:
             parsed = Target.AWS if target is None else Target(str(target))
@@ -301,6 +311,8 @@ class DeploymentConfig:
             images={name: str(uri) for name, uri in (images or {}).items() if uri is not None},
             oidc=OidcConfig.create(oidc or {}, admits_loopback=parsed is Target.LOCAL),
             training_prices=known_prices(training_prices, region=region),
+            training_alarm_usd=alarm_usd("training-alarm-usd", training_alarm_usd),
+            hosting_alarm_usd=alarm_usd("hosting-alarm-usd", hosting_alarm_usd),
         )
 
 

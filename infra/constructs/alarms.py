@@ -36,6 +36,7 @@ API_ERRORS = 5
 LONGEST_SUBMISSION = Duration.seconds(5)
 # A stream forgets after 24 hours; ten retries of a batch take far less than this.
 LONGEST_LAG = Duration.minutes(15)
+NANO = 1_000_000_000
 
 
 def own_metric(
@@ -295,6 +296,23 @@ class Alarms(Construct):
                 metric_namespace=METRICS_NAMESPACE,
                 metric_name=name,
                 metric_value=value,
+            )
+
+    def watch_spend(self, metric: str, *, name: str, usd: int | None, description: str) -> None:
+        """Alarms when what is counted in billionths of a US dollar comes to much within a day.
+
+        Args:
+            metric: What is counted.
+            name: Of the alarm.
+            usd: From so many US dollars on; None for no alarm.
+            description: What the alarm means.
+        """
+        if usd is not None:
+            self._alarm(
+                name,
+                metric=own_metric(metric, statistic="Sum", period=Duration.days(1)),
+                description=description,
+                threshold=usd * NANO,
             )
 
     def watch_refused(self, access_log: logs.ILogGroup, *, route: str, name: str) -> None:

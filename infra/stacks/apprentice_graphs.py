@@ -7,7 +7,7 @@ from aws_cdk import Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_stepfunctions as stepfunctions
 
-from infra.constructs.alarms import PERIOD, Alarms, own_metric
+from infra.constructs.alarms import NANO, PERIOD, Alarms, own_metric
 from infra.constructs.service_function import ServiceFunction
 
 # As ``audit.events`` words it.
@@ -26,12 +26,13 @@ _BY_OPERATORS = [
 ]
 
 
-def watch_trainings(alarms: Alarms, publish: ServiceFunction) -> None:
+def watch_trainings(alarms: Alarms, publish: ServiceFunction, *, usd: int | None) -> None:
     """Makes metrics of ends of trainings, and alarms on those that an operator has to look at.
 
     Args:
         alarms: Has them.
         publish: Its log has each event that is audited.
+        usd: Trainings that cost so many US dollars in a day raise an alarm; None for none.
     """
     for state in ("hosted", "discarded", "failed"):
         alarms.measure_log(
@@ -46,6 +47,12 @@ def watch_trainings(alarms: Alarms, publish: ServiceFunction) -> None:
         message=AUDITED_MESSAGE,
         where=_ONCE,
         value="$.data.spentNanoUsd",
+    )
+    alarms.watch_spend(
+        "TrainingNanoUsd",
+        name="TrainingSpend",
+        usd=usd,
+        description="Trainings that ended within a day cost more than is usual here",
     )
     alarms.watch_log(
         publish,
@@ -67,6 +74,7 @@ def trainings(machine: stepfunctions.IStateMachine) -> Sequence[cloudwatch.IMetr
         own_metric("TrainingsDiscarded", statistic="Sum", label="showed too little"),
         own_metric("TrainingsFailed", statistic="Sum", label="failed"),
         own_metric("TrainingsNeedOperator", statistic="Sum", label="need an operator"),
+        own_metric("TrainingJobsAboveBound", statistic="Sum", label="job above its bound"),
         own_metric("HostingsStuck", statistic="Sum", label="hosting stuck"),
     ]
 
@@ -88,7 +96,7 @@ def spend() -> Sequence[cloudwatch.IMetric]:
     """Return lines of what jobs and instances cost by the hour, in US dollars."""
     return [
         cloudwatch.MathExpression(
-            expression=f"{name} / 1000000000",
+            expression=f"{name} / {NANO}",
             using_metrics={name: own_metric(metric, statistic="Sum", period=HOUR)},
             period=HOUR,
             label=f"{name}, USD an hour",

@@ -181,6 +181,12 @@ class ApprenticeHosting(Construct):
         )
         for name, value in (("HostingSeconds", "$.seconds"), ("HostingNanoUsd", "$.nano_usd")):
             self._stack.alarms.measure_log(sweep, name=name, message=COUNTED_MESSAGE, value=value)
+        self._stack.alarms.watch_spend(
+            "HostingNanoUsd",
+            name="HostingSpend",
+            usd=config.hosting_alarm_usd,
+            description="What hosts versions cost more within a day than is usual here",
+        )
 
 
 def _acknowledge(scope: Construct, prefix: str, *kinds: str) -> None:

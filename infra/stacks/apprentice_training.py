@@ -77,6 +77,7 @@ class ApprenticeTraining(Construct):
             timeout=SHORT_TIMEOUT,
         )
         self._jobs.grant_stop(fail)
+        jobs = self._add_jobs()
         self._workflow = Workflow(
             stack,
             "TrainStudent",
@@ -87,7 +88,7 @@ class ApprenticeTraining(Construct):
                 "TrainLinearFunctionArn": self._add_train(),
                 "ValidateStudentFunctionArn": self._add_validate(students),
                 "HostStudentFunctionArn": self._add_host(students),
-                "TrainOnSageMakerFunctionArn": self._add_jobs(),
+                "TrainOnSageMakerFunctionArn": jobs,
                 "VerifyArtifactFunctionArn": self._add_verify(),
                 "DeployStudentFunctionArn": self._add_deploy(),
                 "FailTrainingFunctionArn": fail,
@@ -96,7 +97,14 @@ class ApprenticeTraining(Construct):
         self.state_machine = self._workflow.state_machine
         stack.alarms.watch_runs(self.state_machine, name="TrainStudent")
         self._starting = {"TRAIN_STUDENT_ARN": self._workflow.state_machine.state_machine_arn}
-        self._add_sweep()
+        sweep = self._add_sweep()
+        stack.alarms.watch_log(
+            jobs,
+            also=[sweep],
+            name="TrainingJobsAboveBound",
+            message="a job cost more than its bound",  # as ``apprentice.training.bounds`` words it
+            description="Jobs that train cost more than was set aside for them",
+        )
         self._add_routes(http)
 
     def _step(
@@ -229,7 +237,7 @@ class ApprenticeTraining(Construct):
         students.grant_ask(host)
         return host
 
-    def _add_sweep(self) -> None:
+    def _add_sweep(self) -> ServiceFunction:
         sweep = self._stack.create(
             "SweepTrainings",
             module="sweep_trainings",
@@ -257,6 +265,7 @@ class ApprenticeTraining(Construct):
         # A job that is left over is paid for, and what it wrote is deleted.
         self._data.apprentice_files.grant_delete(function, names=JOBS)
         self._stack.run_every(Duration.minutes(1), sweep)
+        return sweep
 
     def _add_routes(self, http: HttpStack) -> None:
         requests = self._stack.create_api(

@@ -95,7 +95,8 @@ class ObservabilityStack(DomainStack):
         self.alarms.watch_refused(
             http.api.access_log, route="*/api/v1/callbacks/*", name="CallbacksRefused"
         )
-        watch_trainings(self.alarms, webhooks.publish)
+        usd = shared.config.training_alarm_usd
+        watch_trainings(self.alarms, webhooks.publish, usd=usd)
         queues = {name: queue.queue for name, queue in completions.queues.items()}
         queues["Webhooks"] = webhooks.queue.queue
         api = http.api.api

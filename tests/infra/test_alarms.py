@@ -9,6 +9,7 @@ import pytest
 from autotune.protocol.apprentice_events import ApprenticeTrainingChanged
 from autotune.protocol.apprentice_trainings import ApprenticeTrainingError
 from autotune_platform.apprentice.hosting.stepping import COUNTED_MESSAGE, STUCK_MESSAGE
+from autotune_platform.apprentice.training.bounds import ABOVE_BOUND as JOB_ABOVE_BOUND
 from autotune_platform.audit.events import AUDITED_MESSAGE
 from autotune_platform.graders.probing import GONE
 from autotune_platform.ledger.comparing import ABOVE_BOUND, DIFFERS
@@ -40,6 +41,7 @@ def test_dead_letters_and_failed_runs_call_a_person(aws):
         *["ExecutionsFailed"] * 6,
         *["ExecutionsTimedOut"] * 6,
         "GradersDown",
+        "HostingNanoUsd",
         "HostingsStuck",
         *["IteratorAge"] * 4,
         "LlmBatchesUnresolved",
@@ -50,6 +52,8 @@ def test_dead_letters_and_failed_runs_call_a_person(aws):
         "PlatformErrorPercent",
         *["ReadThrottleEvents"] * 8,
         "Throttles",
+        "TrainingJobsAboveBound",
+        "TrainingNanoUsd",
         "TrainingsNeedOperator",
         "UnreservedConcurrentExecutions",
         *["WriteThrottleEvents"] * 8,
@@ -63,6 +67,9 @@ def test_dead_letters_and_failed_runs_call_a_person(aws):
         "ApproximateAgeOfOldestMessage": {900, 3_600, 86_400},
         "ConcurrentExecutions": {800},
         "Duration": {5_000},
+        # A hundred US dollars a day.
+        "HostingNanoUsd": {100_000_000_000},
+        "TrainingNanoUsd": {100_000_000_000},
         "IteratorAge": {900_000},
         "OldestDueBatchSeconds": {900},
         # Of the 160 that API, dispatch and projection share, four fifths.
@@ -72,6 +79,18 @@ def test_dead_letters_and_failed_runs_call_a_person(aws):
         found = {alarm["Threshold"] for alarm in alarms if alarm["MetricName"] == name}
         assert found == thresholds, name
     assert {alarm["Threshold"] for alarm in alarms if alarm["MetricName"] not in beyond_one} == {1}
+
+
+def test_what_a_day_of_small_models_costs_calls_a_person(aws):
+    found = {
+        name.removeprefix("Alarms")[:-8]: each["Properties"]
+        for name, each in aws.service.find_resources("AWS::CloudWatch::Alarm").items()
+        if each["Properties"]["MetricName"].endswith("NanoUsd")
+    }
+    assert found.keys() == {"HostingSpend", "TrainingSpend"}
+    for alarm in found.values():
+        assert (alarm["Statistic"], alarm["Period"]) == ("Sum", 86_400)
+        assert alarm["TreatMissingData"] == "notBreaching"
 
 
 CLOUDWATCH = {"Service": "cloudwatch.amazonaws.com"}
@@ -89,7 +108,7 @@ def test_every_alarm_reaches_its_topic(aws):
         for name, each in resources.items()
         if each["Type"] == "AWS::CloudWatch::Alarm"
     }
-    assert len(alarms) == 98
+    assert len(alarms) == 101
     for name, alarm in alarms.items():
         assert alarm.get("ActionsEnabled", True), name
         (action,) = alarm["AlarmActions"]
@@ -221,6 +240,7 @@ def test_every_api_function_has_its_unwritten_audit_entries_counted(aws):
         ("LlmCostsDiffer", DIFFERS, "1"),
         ("LlmRowsUnpriced", UNPRICED, "1"),
         ("OldestDueBatchSeconds", SWEPT, "$.oldest_due_seconds"),
+        ("TrainingJobsAboveBound", JOB_ABOVE_BOUND, "1"),
         ("PlatformErrorPercent", COUNTED, "$.platform_error_percent"),
     ],
 )
@@ -230,8 +250,8 @@ def test_what_logs_say_becomes_a_metric(aws, name, message, value):
         for each in aws.service.find_resources("AWS::Logs::MetricFilter").values()
         if each["Properties"]["MetricTransformations"][0]["MetricName"] == name
     ]
-    # Of rows above their bound, four functions write.
-    assert len(filters) == (4 if name == "LlmCostsAboveBound" else 1)
+    # Of rows above their bound, four functions write, and two of jobs.
+    assert len(filters) == {"LlmCostsAboveBound": 4, "TrainingJobsAboveBound": 2}.get(name, 1)
     assert len({str(made["LogGroupName"]) for made in filters}) == len(filters)
     for made in filters:
         assert made["FilterPattern"] == f'{{ $.message = "{message}" }}'
@@ -302,6 +322,7 @@ def test_the_dashboard_draws_what_alarms_watch(aws):
         *("PlatformErrorPercent", "Throttles"),
         *("TrainingsHosted", "TrainingsDiscarded", "TrainingsFailed", "TrainingsNeedOperator"),
         *("TrainingNanoUsd", "HostingNanoUsd", "HostingSeconds", "HostingsStuck"),
+        "TrainingJobsAboveBound",
     ):
         assert name in drawn
 

@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -15,6 +16,7 @@ from infra.config import (
     Target,
     UnknownTargetError,
 )
+from infra.spend_alarms import InvalidAlarmError
 
 _SYNTHESIS = """
 import sys
@@ -177,10 +179,31 @@ def test_what_asks_models_has_functions_of_its_own_where_anything_has():
     assert create(target="local", environment={}).waiting_runs is None
 
 
+def test_what_a_day_may_cost_before_a_person_is_called_is_of_the_deployment():
+    create = DeploymentConfig.create
+    for target in ("aws", "local"):
+        usual = create(target=target, environment={})
+        assert (usual.training_alarm_usd, usual.hosting_alarm_usd) == (100, 100)
+    other = create(target="aws", environment={}, training_alarm_usd="none", hosting_alarm_usd=2_500)
+    assert (other.training_alarm_usd, other.hosting_alarm_usd) == (None, 2_500)
+
+
+@pytest.mark.parametrize("given", ["", "0", "-1", "1.5", "many", "10000000", True])
+def test_a_sum_that_is_none_is_refused(given):
+    expected = f"hosting-alarm-usd is {given!r}, expected US dollars a day such as 100, or none"
+    with pytest.raises(InvalidAlarmError, match=re.escape(expected)):
+        DeploymentConfig.create(target="aws", environment={}, hosting_alarm_usd=given)
+
+
 @pytest.fixture(scope="module")
 def told(synthesize, tmp_path_factory):
     """An app whose context says how many ask models and how many runs are waited for."""
-    context = {"model-functions": "12", "waiting-runs": "13"}
+    context = {
+        "model-functions": "12",
+        "waiting-runs": "13",
+        "training-alarm-usd": "none",
+        "hosting-alarm-usd": "7",
+    }
     return synthesize("aws", tmp_path_factory.mktemp("told"), **context)
 
 
@@ -193,3 +216,12 @@ def test_the_context_says_how_many_ask_models(told):
 def test_the_context_says_how_many_runs_are_waited_for(told):
     variables = told.functions()["ApprenticeRunsApi"]["Environment"]["Variables"]
     assert variables["WAITING_RUNS"] == "13"
+
+
+def test_the_context_says_what_a_day_may_cost(told):
+    thresholds = {
+        each["Properties"]["MetricName"]: each["Properties"]["Threshold"]
+        for each in told.service.find_resources("AWS::CloudWatch::Alarm").values()
+    }
+    assert thresholds["HostingNanoUsd"] == 7_000_000_000
+    assert "TrainingNanoUsd" not in thresholds

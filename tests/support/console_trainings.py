@@ -89,7 +89,7 @@ def under_way_in_a_job(made: Apprentice, number: int, *, step: ApprenticeTrainin
         planned_at=training.created_at,
         billable_seconds=None if step == "train" else 900,
     )
-    later = {"plan": JobPlan(attempts=1), "job": job, "step": step}
+    later: dict[str, Any] = {"plan": JobPlan(attempts=1), "job": job, "step": step}
     if step not in ("train", "verify"):
         later["model"] = _model(number)
     assert repository.change(training, training.model_copy(update=later))

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
+from weakref import WeakSet
 
 _BUCKETS = {"content": "Content", "exports": "Exports", "audit": "AuditArchive"}
 _BUCKETS["ledger"] = "LedgerTexts"
@@ -56,14 +57,28 @@ class Asked(NamedTuple):
 class _Running:
     """Which functions run now; what is asked while several do belongs to none for certain.
 
-    A function asks on the thread of its handler, and on those of pools. What a test does on threads
-    of its own meanwhile is its own.
+    A function asks on the thread of its handler, and on those that it begins, whose pools outlast
+    the call. What a test does on threads of its own meanwhile, and on pools of its own, is its own.
     """
 
     def __init__(self) -> None:
         self._functions: list[tuple[int, str]] = []
         self._lock = threading.Lock()
+        self._begun: WeakSet[threading.Thread] = WeakSet()
         self.denied: set[Asked] = set()
+
+    def is_own(self, thread: threading.Thread) -> bool:
+        """Return whether a thread is one of a function: that of its handler, or begun by such."""
+        with self._lock:
+            return thread in self._begun or any(
+                thread.ident == ident for ident, _ in self._functions
+            )
+
+    def begin(self, thread: threading.Thread) -> None:
+        """Note a thread that is about to begin, by who begins it."""
+        if self.is_own(threading.current_thread()):
+            with self._lock:
+                self._begun.add(thread)
 
     @contextmanager
     def function(self, name: str) -> Iterator[None]:
@@ -79,11 +94,8 @@ class _Running:
     def note(self, params: Mapping[str, Any], model: Any, **_: Any) -> None:
         """Look up a call that is about to be made."""
         with self._lock:
-            idents = {ident for ident, _ in self._functions}
             names = {name for _, name in self._functions}
-        thread = threading.current_thread()
-        is_own = thread.ident in idents or thread.name.startswith("ThreadPoolExecutor")
-        if len(names) != 1 or not is_own:
+        if len(names) != 1 or not self.is_own(threading.current_thread()):
             return
         (function,) = names
         for action, resource, keys in _asked(model.service_model.service_name, model.name, params):
@@ -93,6 +105,15 @@ class _Running:
 
 
 RUNNING = _Running()
+_start = threading.Thread.start
+
+
+def _begin(thread: threading.Thread) -> None:
+    RUNNING.begin(thread)
+    _start(thread)
+
+
+threading.Thread.start = _begin  # type: ignore[method-assign, assignment]
 
 
 def denied_since_last() -> list[Asked]:
@@ -203,7 +224,7 @@ _BASE_ACTIONS = {
 }
 
 
-def _of_buckets(operation: str, params: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+def _of_buckets(operation: str, params: Mapping[str, Any]) -> Iterator[_Asked]:
     bucket = params["Bucket"]
     if operation == "ListObjectsV2":
         yield "s3:ListBucket", _BUCKETS[bucket], ()

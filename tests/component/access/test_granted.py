@@ -1,11 +1,13 @@
 """What functions ask of AWS is looked up in their grants, in every component test."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import boto3
 import pytest
 
+from autotune_platform.runtime.threads import in_parallel
 from tests.support.granted import Asked, as_function, denied_since_last
 from tests.support.platform import Platform
 
@@ -66,3 +68,25 @@ def test_what_a_role_may_not_do_is_found(
     for pk in ("grd_1", "key_1", "ses_1"):
         key = {"pk": {"S": pk}, "sk": {"S": "record"}}
         boto3.client("dynamodb").delete_item(TableName="registry", Key=key)
+
+
+def test_what_a_function_does_on_threads_that_it_begins_is_its_own(platform: Platform) -> None:
+    def asks(*_: Any) -> None:
+        in_parallel(lambda table: put(table)({}, None), ["registry", "registry"], at_most=2)
+
+    as_function("functions.tasks.api", asks)({}, None)
+    assert [one.action for one in denied_since_last()] == ["dynamodb:PutItem"]
+    boto3.client("dynamodb").delete_item(TableName="registry", Key=KEY)
+
+
+def test_what_a_test_does_meanwhile_on_a_pool_of_its_own_is_no_functions(
+    platform: Platform,
+) -> None:
+    with ThreadPoolExecutor(1) as own:
+        own.submit(int).result()
+        meanwhile = put("registry")
+        as_function("functions.tasks.api", lambda *_: own.submit(meanwhile, {}, None).result())(
+            {}, None
+        )
+    assert denied_since_last() == []
+    boto3.client("dynamodb").delete_item(TableName="registry", Key=KEY)

@@ -1,6 +1,9 @@
 """What a training leaves that ends badly, and what does not end one."""
 
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from operator import itemgetter
+from uuid import uuid4
 
 import boto3
 import pytest
@@ -8,11 +11,13 @@ import pytest
 from autotune_platform.apprentice.examples.files import DataFiles
 from autotune_platform.apprentice.local.clients import BackendClients
 from autotune_platform.apprentice.local.contract import LocalAnswer, Reason, Unavailable
+from autotune_platform.apprentice.training.items import training_key, trainings_of
 from autotune_platform.apprentice.training.repository import TrainingRepository
 from autotune_platform.apprentice.training.sweeping import MOST_REDRIVES
 from autotune_platform.runtime import clients
 from autotune_platform.storage.table import Table
 from tests.component.apprentice.test_trainings import objects
+from tests.support.killing import Killed, Killer
 from tests.support.lambdas import LambdaContext, forget_processes, handler
 from tests.support.trainings import TASK
 from tests.support.trainings import trainings as make_trainings
@@ -22,6 +27,19 @@ from tests.support.trainings import trainings as make_trainings
 def trainings(runs, monkeypatch):
     with make_trainings(runs, monkeypatch) as made:
         yield made
+
+
+def stored(trainings, number):
+    table = Table("apprentice", clients.dynamodb())
+    return table.get(trainings_of(trainings.task_id), training_key(number))
+
+
+def changed(trainings, number, **fields):
+    table = Table("apprentice", clients.dynamodb())
+    repository = TrainingRepository(table)
+    training = repository.get(trainings.task_id, number)
+    after = training.model_copy(update=fields)
+    assert table.write_together([repository.changed(training, after)], token=uuid4().hex) is None
 
 
 def test_a_training_that_is_given_up_leaves_no_data(trainings):
@@ -70,6 +88,80 @@ def test_each_try_of_a_step_that_takes_minutes_is_noted(trainings, monkeypatch, 
             trainings.step(name, event)
         assert due[-1] >= now + timedelta(minutes=19)
     assert len(due) == 2
+
+
+def test_what_a_canceled_training_left_is_deleted_wherever_that_was_killed(trainings):
+    """Its own execution is lost as well."""
+    trainings.ask(160)
+    killer = Killer()
+    killer.spare()
+
+    def cancel(moment, *, after):
+        """Return the number of the training that was canceled."""
+        number = trainings.start()["number"]
+        trainings.steps(trainings.executions()[0], through="train_linear")
+        assert objects()
+        killer.called.clear()
+        killer.kill(moment, after=after)
+        with suppress(Killed):
+            trainings.platform.call("POST", f"{TASK}/trainings/{number}/cancel")
+        killer.spare()
+        assert trainings.read(number)["error"] == "canceled"
+        return number
+
+    def swept(number):
+        """Return what was begun for it once the sweep has looked."""
+        item = stored(trainings, number)
+        if item.get("is_left"):
+            past = datetime.now(UTC) - timedelta(minutes=1)
+            changed(trainings, number, due_at=past)
+        for _ in range(2):
+            handler("functions.apprentice.sweep_trainings")({}, LambdaContext(60))
+        assert {"is_left", "open_shard"}.isdisjoint(stored(trainings, number))
+        return [one for one in trainings.executions() if one["number"] == number]
+
+    spared = cancel("after-call", after=1_000)
+    last = killer.called.index("StartExecution")
+    around = killer.called[last - 1 : last + 2]
+    assert around == ["TransactWriteItems", "StartExecution", "UpdateItem"]
+    killed = [("after-call", last - 1)]
+    killed += [(moment, last + late) for moment in ("before-call", "after-call") for late in (0, 1)]
+    for number in (spared, *(cancel(moment, after=place) for moment, place in killed)):
+        begun = swept(number)
+        assert sorted(one["redrive"] for one in begun) == [0, 1]
+        assert trainings.step("freeze_examples", max(begun, key=itemgetter("redrive")))["done"]
+    assert objects() == []
+
+
+def test_what_a_training_left_is_deleted_though_giving_it_up_was_killed(trainings):
+    trainings.ask(160)
+    trainings.start()
+    (event,) = trainings.executions()
+    trainings.steps(event, through="train_linear")
+    past = datetime.now(UTC) - timedelta(minutes=1)
+    changed(trainings, 1, redrive=MOST_REDRIVES, due_at=past)
+    killer = Killer()
+    killer.kill("after-call", after=1_000)
+
+    def kill_before_the_next(model, **_):
+        killer.kill("before-call", after=0)
+
+    after_end = "after-call.dynamodb.TransactWriteItems"
+    clients.dynamodb().meta.events.register(after_end, kill_before_the_next)
+    with suppress(Killed):
+        handler("functions.apprentice.sweep_trainings")({}, LambdaContext(60))
+    killer.spare()
+    clients.dynamodb().meta.events.unregister(after_end, kill_before_the_next)
+    assert trainings.read()["error"] == "platform_error"
+    assert len(trainings.executions()) == 1
+
+    changed(trainings, 1, due_at=past)
+    handler("functions.apprentice.sweep_trainings")({}, LambdaContext(60))
+
+    last = max(trainings.executions(), key=itemgetter("redrive"))
+    assert last["redrive"] == MOST_REDRIVES + 1
+    assert trainings.step("freeze_examples", last)["done"]
+    assert objects() == []
 
 
 def test_a_model_whose_first_answer_cannot_be_read_is_a_version(trainings, monkeypatch):

@@ -20,6 +20,7 @@ from autotune_platform.apprentice.hosting.repository import HostingDay, HostingR
 from autotune_platform.apprentice.hosting.service import Hostings
 from autotune_platform.apprentice.hosting.stepping import HostingSteps
 from autotune_platform.apprentice.instance_prices import InstancePrices
+from autotune_platform.apprentice.training.repository import TrainingRepository
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.sagemaker_control import HostLimitError
 from autotune_platform.storage.table import Table
@@ -151,7 +152,11 @@ class Life:
         tasks = TaskRepository(self.table)
         self.advancing = HostingAdvancing(
             repository=repository,
-            needs=TaskNeeds(tasks=tasks, evidence=EvidenceRepository(self.table)),
+            needs=TaskNeeds(
+                tasks=tasks,
+                evidence=EvidenceRepository(self.table),
+                ended_in_vain=TrainingRepository(self.table).ended_in_vain,
+            ),
             tasks=tasks,
             hosts=Hosts(control=self.sagemaker, settings=settings),
             steps=HostingSteps(

@@ -10,7 +10,8 @@ import pytest
 from botocore.exceptions import ClientError
 from pydantic import ValidationError
 
-from autotune_platform.apprentice.instance_prices import price_of, reserved_for
+from autotune_platform.apprentice.instance_prices import PAID_BEYOND_S, price_of, reserved_for
+from autotune_platform.apprentice.training.bounds import ABOVE_BOUND
 from autotune_platform.budgets.uses import partition, task_scope, training_of
 from autotune_platform.runtime import clients
 from autotune_platform.storage.table import Table
@@ -161,6 +162,24 @@ def test_what_the_job_of_a_lost_execution_cost_is_paid_and_shown(trainings, jobs
     assert (found["error"], found["spentNanoUsd"]) == ("platform_error", spent)
     assert (found["job"]["billableSeconds"], found["job"]["spentNanoUsd"]) == (BILLED, spent)
     assert swept(clock, days=1) == 0  # and nothing is paid for twice
+
+
+@pytest.mark.parametrize("is_left", [True, False])
+@pytest.mark.parametrize(("beyond", "told"), [(0, 0), (1, 1)])
+def test_a_job_that_cost_more_than_was_set_aside_is_told_to_operators(
+    trainings, jobs, clock, caplog, is_left, beyond, told
+):
+    event = trainings.look(trainings.begin()._asdict())
+    if is_left:
+        handler("functions.apprentice.fail_training")(event, LambdaContext(60))
+    billed = 3_600 + PAID_BEYOND_S + beyond
+    jobs.has[event["job"]] |= {"TrainingJobStatus": "Stopped", "BillableTimeInSeconds": billed}
+    if is_left:
+        swept(clock, minutes=6)
+    else:
+        trainings.look(event)
+    assert trainings.money()["spent"] == price_of(billed, PRICE)
+    assert caplog.messages.count(ABOVE_BOUND) == told
 
 
 def test_a_job_that_is_looked_after_is_left_alone(trainings, jobs, clock):

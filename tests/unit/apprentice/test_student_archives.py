@@ -7,6 +7,7 @@ import json
 import pickle
 import struct
 import tarfile
+import zipfile
 
 import numpy as np
 import pytest
@@ -22,6 +23,24 @@ def npz(**arrays):
     content = io.BytesIO()
     np.savez(content, **arrays)
     return content.getvalue()
+
+
+def npz_of(header, body=b""):
+    """Return one with a single member of numpy's first version, whatever its header says."""
+    said = header.ljust(117).encode() + b"\n"
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as made:
+        start = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(said))
+        made.writestr("weights.npy", start + said + body)
+    return content.getvalue()
+
+
+OBJECTS = npz_of(
+    "{'descr': '<f4', 'descr': '|O', 'fortran_order': False, 'shape': (1,), }",
+    pickle.dumps(np.array([{"a": 1}], dtype=object)),
+)
+"""Of what is named twice Python takes the last: an array of objects, which is a pickle."""
+ONE, TWO = bytes(4), bytes(8)
 
 
 def safetensors(tensors=None, body=b"\0" * 24):
@@ -115,6 +134,12 @@ def test_anything_else_is_refused(entry):
     ("name", "content"),
     [
         ("weights.npz", npz(weights=np.array([{"a": 1}], dtype=object))),
+        ("weights.npz", OBJECTS),
+        ("weights.npz", npz_of("{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }", ONE)),
+        ("weights.npz", npz_of("{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }", TWO)),
+        ("weights.npz", npz_of("{'descr': '<f4', 'fortran_order': False, 'shape': (-1,), }", ONE)),
+        ("weights.npz", npz_of("{'descr': '<f4', 'fortran_order': False, 'shape': (1), }", ONE)),
+        ("weights.npz", npz_of("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (), }")),
         ("weights.npz", pickle.dumps([1])),
         ("weights.npz", b"PK\x03\x04"),
         ("weights.safetensors", pickle.dumps({"weights": 1})),
@@ -138,6 +163,26 @@ def test_anything_else_is_refused(entry):
 def test_what_is_no_plain_numbers_is_refused(name, content):
     with pytest.raises(BadArtifactError):
         read(archive({**PLAIN, name: content}))
+
+
+def test_a_header_that_names_its_type_twice_is_what_numpy_reads_by_a_pickle():
+    with np.load(io.BytesIO(OBJECTS), allow_pickle=True) as loaded:
+        assert loaded["weights"].tolist() == [{"a": 1}]
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.array(3, "<i8"),
+        np.ones(0, "?"),
+        np.ones((3, 4), "<f2"),
+        np.asfortranarray(np.ones((2, 3, 4), ">u4")),
+    ],
+    ids=str,
+)
+def test_an_array_of_numbers_is_taken_as_numpy_writes_it(array):
+    files = {**PLAIN, "weights.npz": npz(weights=array)}
+    assert set(read(archive(files)).files) == {*files, "student.json"}
 
 
 @pytest.mark.parametrize(

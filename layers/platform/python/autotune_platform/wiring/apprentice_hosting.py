@@ -11,6 +11,7 @@ from autotune_platform.apprentice.hosting.repository import HostingRepository
 from autotune_platform.apprentice.hosting.stepping import HostingSteps
 from autotune_platform.apprentice.hosting.sweeping import HostingSweeping
 from autotune_platform.apprentice.instance_prices import InstancePrices
+from autotune_platform.apprentice.training.repository import TrainingRepository
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment.apprentice_training import HostingSweepEnvironment
 from autotune_platform.runtime.sagemaker_control import BotoControl
@@ -35,7 +36,11 @@ class HostingSweepParts:
         return HostingSweeping(
             advancing=HostingAdvancing(
                 repository=repository,
-                needs=TaskNeeds(tasks=tasks, evidence=EvidenceRepository(table)),
+                needs=TaskNeeds(
+                    tasks=tasks,
+                    evidence=EvidenceRepository(table),
+                    ended_in_vain=TrainingRepository(table).ended_in_vain,
+                ),
                 tasks=tasks,
                 steps=HostingSteps(
                     repository=repository,

@@ -125,7 +125,6 @@ class TrainingParts(LedgerParts, LocalModelParts):
             progress=self.training_progress,
             endings=self.training_endings,
             files=self.job_files,
-            models=self.model_files,
         )
 
     @cached_property

@@ -84,7 +84,7 @@ class HostingAdvancing:
         except HostLimitError as error:
             logger.warning(LIMIT_MESSAGE, hosting=hosting.name, why=str(error))
             if hosting.state == "creating":
-                self._making.go_beyond_limit(hosting, now)
+                self._making.go_beyond_limit(hosting, str(error), now)
             else:
                 self.steps.stay(hosting, now)
 
@@ -158,7 +158,7 @@ class HostingAdvancing:
         if needs is None:
             return hosting.model_copy(update={"unasked_since": None}), False
         seen = needs.seen(hosting, now)
-        return seen, needs.need(seen, now)
+        return seen, needs.need(seen, now) and not self.needs.is_left(seen, needs)
 
     def _see(self, hosting: Hosting, now: datetime) -> None:
         """See whether what is to answer is still there, and does."""

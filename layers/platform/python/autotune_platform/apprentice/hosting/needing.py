@@ -1,6 +1,10 @@
-"""Which hostings a task still needs: those that runs ask, and for a day those that they asked."""
+"""Which hostings a task still needs.
 
-from collections.abc import Mapping
+Those that runs ask, and for a day those that they asked; those that a training wants, until it
+ends.
+"""
+
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import NamedTuple
 
@@ -45,7 +49,7 @@ class Needs(NamedTuple):
         """Return whether an adapter is still to be there, as ``seen`` leaves it."""
         version = self.versions.get(adapter.name)
         if version is None and adapter.state == "creating":
-            # Its training looks every ten minutes at the longest, while it is under way.
+            # Whoever wants it looks every ten minutes at the longest.
             return now < max(adapter.since, adapter.wanted_at or adapter.since) + ASKED_WITHIN
         if version is None:
             unused_since = adapter.since
@@ -60,10 +64,16 @@ class Needs(NamedTuple):
 
 @part
 class TaskNeeds:
-    """Reads what tasks need."""
+    """Reads what tasks need.
+
+    Attributes:
+        ended_in_vain: whether a training of a task, by its number, has ended without a version, and
+            no other has its model.
+    """
 
     tasks: TaskRepository
     evidence: EvidenceRepository
+    ended_in_vain: Callable[[str, int], bool]
 
     def of(self, task_id: str) -> Needs | None:
         """Return what a task needs; None where it is gone."""
@@ -76,3 +86,12 @@ class TaskNeeds:
             versions={one.model: one for one in known.values()},
             kept=kept_versions(configuration, about),
         )
+
+    def is_left(self, adapter: Hosting, needs: Needs) -> bool:
+        """Return whether an adapter is of no version, and the training that wanted it has ended.
+
+        What ends a training writes nothing of hostings, and so cannot be killed before it does.
+        """
+        if adapter.training is None or adapter.name in needs.versions:
+            return False
+        return self.ended_in_vain(adapter.task_id, adapter.training)

@@ -44,6 +44,12 @@ class Hostings:
             found, is_stored = self._begun(wanted, name)
             if not is_stored:
                 return found
+        if found.training != wanted.training:
+            taken_over = found.model_copy(update={"training": wanted.training})
+            if not self.repository.change(found, taken_over):
+                # The sweeper may just have begun to take it down for the one before.
+                return self._made(wanted, name, behind=found)
+            found = self.repository.find(wanted.task_id, name) or taken_over
         # The base comes after: one that nothing is of would be taken down.
         if found.state == "creating":
             found = self._moved(wanted, found)
@@ -83,7 +89,9 @@ class Hostings:
             base=base_name_of(self.prefix, wanted.task_id, wanted.base),
             idle_minutes=wanted.idle_minutes,
             since=now if behind is None else behind.since,
+            begun_at=now,
             asked_since=wanted.since,
+            training=wanted.training,
             due_at=now,
         )
 
@@ -96,7 +104,9 @@ class Hostings:
         if base is not None and base.state == "deleting":
             return adapter  # once that is gone: it would take this one along
         # It waits for another one from now on, and is not of an earlier failure of that.
-        moved = adapter.model_copy(update={"base": name, "since": self.clock.now()})
+        begun_at = adapter.begun_at or adapter.since
+        changes = {"base": name, "since": self.clock.now(), "begun_at": begun_at}
+        moved = adapter.model_copy(update=changes)
         return moved if self.repository.join(adapter, moved, base) else adapter
 
     def _have_base(self, wanted: Wanted, adapter: Hosting) -> None:

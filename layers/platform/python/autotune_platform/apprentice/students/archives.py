@@ -7,6 +7,7 @@ can hold code, and a ``student.json`` that says what each of them is, and of wha
 import gzip
 import hashlib
 import io
+import math
 import re
 import struct
 import tarfile
@@ -45,7 +46,13 @@ _BITS: Final[Mapping[str, int]] = {
 }
 _READ_BYTES = 1_048_576
 _NPY = b"\x93NUMPY\x01\x00"
-_PLAIN_TYPE = re.compile(r"'descr': '[<>|=][biuf][1248]'")
+_MOST_HEADER_BYTES = 118
+"""So that numbers begin at byte 128, as numpy has it for small shapes."""
+_HEADER = re.compile(
+    r"\{'descr': '[<>|][biuf]([1248])', 'fortran_order': (?:True|False), "
+    r"'shape': \((|[0-9]+,|[0-9]+(?:, [0-9]+)+)\), \} *\n"
+)
+"""The whole of one as numpy writes it: of what is named twice Python takes the last."""
 
 
 class TrainedOn(NamedTuple):
@@ -207,12 +214,23 @@ def _require_numbers(content: bytes) -> None:
         for one in members:
             if one.compress_type != zipfile.ZIP_STORED or not one.filename.endswith(".npy"):
                 raise BadArtifactError("an npz file of other things than plain arrays")
-            with archive.open(one) as member:
-                head = member.read(len(_NPY) + 2)
-                (length,) = struct.unpack("<H", head[len(_NPY) :])
-                said = member.read(length).decode("latin-1")
-            if not head.startswith(_NPY) or _PLAIN_TYPE.search(said) is None:
-                raise BadArtifactError("arrays of numbers alone")
+            _require_array(archive.read(one))
+
+
+def _require_array(member: bytes) -> None:
+    """Require one array of numbers, with as many bytes as its header says and no others.
+
+    https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+    """
+    begin = len(_NPY) + 2
+    (length,) = struct.unpack("<H", member[len(_NPY) : begin])
+    said = _HEADER.fullmatch(member[begin : begin + length].decode("latin-1"))
+    if not member.startswith(_NPY) or length > _MOST_HEADER_BYTES or said is None:
+        raise BadArtifactError("arrays of numbers alone")
+    size, shape = said.groups()
+    numbers = math.prod(int(one) for one in shape.split(",") if one)
+    if begin + length + numbers * int(size) != len(member):
+        raise BadArtifactError("an array that has not the size that its header says")
 
 
 def _require_manifest(manifest: Any, files: Mapping[str, str], trained_on: TrainedOn) -> None:

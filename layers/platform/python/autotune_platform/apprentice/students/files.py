@@ -34,6 +34,22 @@ def task_of(model: str) -> str:
     return model.partition("-")[0]
 
 
+def model_name(task_id: str, number: int, sha256: str) -> str:
+    """Return the name of the model that a task's training of a number makes.
+
+    The number is given once, and its bytes may differ by machine.
+
+    Args:
+        sha256: of the artifact's bytes, in hexadecimal digits.
+    """
+    return f"{_made_by(task_id, number)}{sha256[:12]}"
+
+
+def _made_by(task_id: str, number: int) -> str:
+    # The last dash is what tells training 1 from training 11.
+    return f"{task_id}-{number}-"
+
+
 def artifact_key(task_id: str, model: str, *, packed: bool = False) -> str:
     """Return where a model's artifact lies.
 
@@ -43,7 +59,11 @@ def artifact_key(task_id: str, model: str, *, packed: bool = False) -> str:
         packed: whether it is a ``model.tar.gz``, as jobs make them, and not the ``.npz`` of a
             linear student.
     """
-    return f"{folder_of(task_id)}models/{model}/model.{'tar.gz' if packed else 'npz'}"
+    return f"{_models_of(task_id)}{model}/model.{'tar.gz' if packed else 'npz'}"
+
+
+def _models_of(task_id: str) -> str:
+    return f"{folder_of(task_id)}models/"
 
 
 def job_folder(task_id: str, training_id: str) -> str:
@@ -104,6 +124,22 @@ class ModelFiles:
         for packed in (False, True):
             key = artifact_key(task_id, model, packed=packed)
             self.s3.delete_object(Bucket=self.bucket, Key=key)
+
+    def delete_made(self, task_id: str, number: int, *, but: str | None) -> None:
+        """Delete what a training stored as its models, whoever knows of it.
+
+        Args:
+            number: of the training.
+            but: name of a model that stays; None where none does.
+
+        Raises:
+            UnavailableError: the bucket kept some.
+        """
+        prefix = f"{_models_of(task_id)}{_made_by(task_id, number)}"
+        stays = None if but is None else f"{_models_of(task_id)}{but}/"
+        found = object_keys(self.s3, self.bucket, prefix)
+        gone = (key for key in found if stays is None or not key.startswith(stays))
+        delete_objects(self.s3, self.bucket, gone)
 
     def delete_jobs(self, task_id: str, training_id: str) -> None:
         """Delete what jobs of a training read and wrote.

@@ -44,7 +44,7 @@ class DeployStep:
     def run(self, under: Under) -> Deployed:
         """Look once.
 
-        A model that is discarded afterwards is taken down by the sweep of hostings, a day later.
+        One whose training ends without a version is taken down by the sweep of hostings.
 
         Raises:
             UnavailableError: a store is busy.
@@ -90,6 +90,7 @@ class DeployStep:
                 rank=training.model.rank or settings["lora"]["r"],
             ),
             since=training.created_at,
+            training=training.number,
         )
 
     def _types(self, begun: Begun) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from autotune_platform.apprentice.examples.data_sets import DataSets
 from autotune_platform.apprentice.examples.manifests import TamperedDataSetError
 from autotune_platform.apprentice.students.artifacts import to_bytes
 from autotune_platform.apprentice.students.errors import UntrainableError
-from autotune_platform.apprentice.students.files import ModelFiles
+from autotune_platform.apprentice.students.files import ModelFiles, model_name
 from autotune_platform.apprentice.students.linear import train
 from autotune_platform.apprentice.training.endings import TrainingEndings
 from autotune_platform.apprentice.training.models import TrainedModel
@@ -40,8 +40,8 @@ class TrainStep:
             except TamperedDataSetError:
                 self.progress.fail(begun.training, "data_refused")
             else:
-                if not self.progress.go_on(begun.training, "validate", model=model):
-                    self._take_back(under, model)
+                # Where another had a say, whoever ends the training deletes what is stored here.
+                self.progress.go_on(begun.training, "validate", model=model)
         return self.endings.is_over(under)
 
     def _trained(self, begun: Begun) -> TrainedModel:
@@ -51,8 +51,7 @@ class TrainStep:
         rows = self.data_sets.rows(training.manifest, "train")
         content = to_bytes(train((row.input, row.output) for row in rows))
         sha256 = hashlib.sha256(content).hexdigest()
-        # The training's number is given once, and its bytes may differ by machine.
-        name = f"{training.task_id}-{training.number}-{sha256[:12]}"
+        name = model_name(training.task_id, training.number, sha256)
         self.files.put(training.task_id, name, content)
         return TrainedModel(
             name=name,
@@ -60,9 +59,3 @@ class TrainStep:
             size_bytes=len(content),
             seconds=round(time.monotonic() - started, 3),
         )
-
-    def _take_back(self, under: Under, model: TrainedModel) -> None:
-        """Delete what nobody will know of, unless whoever was first has made the same."""
-        stored = self.progress.trainings.get(under.task_id, under.number)
-        if stored is None or stored.model is None or stored.model.name != model.name:
-            self.files.delete(under.task_id, model.name)

@@ -173,6 +173,8 @@ class Training(FrozenModel):
         billable_seconds: for how long those are paid.
         trained_seconds: how long those trained.
         is_canceled: its owner wants it ended, once its job has.
+        is_left: somebody else than its execution ended it, and has not begun the one yet that
+            deletes what is left.
         due_at: when a step that has not reported by then counts as lost.
     """
 
@@ -197,6 +199,7 @@ class Training(FrozenModel):
     billable_seconds: int = 0
     trained_seconds: float = 0.0
     is_canceled: bool = False
+    is_left: Literal[True] | None = None
     cause: ApprenticeTrainingCause = "request"
     examples: int = 0
     backend: TrainingBackend
@@ -233,6 +236,14 @@ class Training(FrozenModel):
             return after
         until = at + MODEL_KEPT_FOR
         return after.model_copy(update={"model_kept_until": until, "due_at": until})
+
+    def ended_from_outside(self, at: datetime, **found: Any) -> "Training":
+        """Return it as it ends by somebody else than its execution, which may be lost.
+
+        It is due soon, until the execution is begun that deletes what is left of it.
+        """
+        after = self.ended(at, **found)
+        return after.model_copy(update={"is_left": True, "due_at": at + START_WITHIN})
 
     @property
     def reserved_nano_usd(self) -> int:

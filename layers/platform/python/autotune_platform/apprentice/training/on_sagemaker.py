@@ -16,6 +16,7 @@ from autotune_platform.apprentice.instance_prices import (
     price_of,
     reserved_for,
 )
+from autotune_platform.apprentice.training.bounds import tell_if_above
 from autotune_platform.apprentice.training.endings import TrainingEndings
 from autotune_platform.apprentice.training.job_files import JobFiles
 from autotune_platform.apprentice.training.jobs import Asked, Found, TrainingJobs, job_name
@@ -316,6 +317,7 @@ class SageMakerStep:
         """Return what pays for a job, and what is known of its training from then on."""
         billable = 0 if found is None else found.billable_seconds
         spent = price_of(billable, job.price_nano_usd)
+        tell_if_above(job.name, reserved_nano_usd=job.reserved_nano_usd, spent_nano_usd=spent)
         paid = self.money.settlement(
             [_scope(training)], job.periods, reserved=job.reserved_nano_usd, spent=spent
         )

@@ -174,6 +174,25 @@ class TrainingProgress:
             version=certificate.version,
         )
 
+    def give_up_lost(self, under: Under) -> Training | None:
+        """End a training whose executions are lost; return it, or None where it has ended.
+
+        Somebody else is to delete what is left.
+
+        Raises:
+            UnavailableError: others keep changing it.
+        """
+        for _ in BUSY.attempts(_ATTEMPTS):
+            training = self.at(under)
+            if training is None:
+                return None
+            logger.info("training failed", training_id=training.id, code="platform_error")
+            now = self.clock.now()
+            ended = training.ended_from_outside(now, state="failed", error="platform_error")
+            if self.trainings.change(training, ended):
+                return ended
+        raise UnavailableError("others are changing this training", retry_after_seconds=1)
+
     def give_up(self, under: Under) -> None:
         """End a training whose execution could not go on.
 

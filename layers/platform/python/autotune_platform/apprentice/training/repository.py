@@ -37,7 +37,7 @@ from autotune_platform.webhooks.outbox import outbox_addition
 
 OPEN_TRAININGS = "trainings"
 """The partition of the index that has trainings under way: there are few, each for minutes."""
-_PASSING = ("job", "model_kept_until")
+_PASSING = ("job", "model_kept_until", "is_left")
 """What a training has for a while."""
 
 
@@ -74,6 +74,13 @@ class TrainingRepository:
         made_by = self.get(training.task_id, training.model_of)
         assert made_by is not None, "trainings go with their task"
         return made_by
+
+    def ended_in_vain(self, task_id: str, number: int) -> bool:
+        """Return whether a training ended without a version, as did each that took its model."""
+        found = self.get(task_id, number)
+        while found is not None and found.model_taken_by is not None:
+            found = self.get(task_id, found.model_taken_by)
+        return found is not None and found.has_ended and found.version is None
 
     def list(
         self, task_id: str, *, limit: int, next_token: str | None
@@ -234,6 +241,16 @@ class TrainingRepository:
         gone = (OPEN_SHARD, "model_kept_until")
         return self._table.update(*key, {}, remove=gone, only_if=kept) is not None
 
+    def tidied(self, training: Training) -> None:
+        """Note that what is left of a training is being deleted; nothing where that is known."""
+        key = (trainings_of(training.task_id), training_key(training.number))
+        names = {"id", "state", "turn", "model_kept_until", "is_left"}
+        left = training.model_dump(mode="json", include=names)
+        until = training.model_kept_until
+        changes = {} if until is None else {"due_at": moment(until)}
+        gone = ("is_left",) if until is not None else ("is_left", OPEN_SHARD)
+        self._table.update(*key, changes, remove=gone, only_if=left)
+
     def certificate(self, task_id: str, version: int) -> Certificate | None:
         """Return the certificate of a version; None where no training here made it."""
         item = self._table.get(trainings_of(task_id), certificate_key(version))
@@ -289,13 +306,16 @@ class TrainingRepository:
 
     def _taken(self, made_by: Training, training: Training) -> Addition:
         """Return what has a training's model taken by another, once."""
-        known = made_by.model_dump(mode="json", include={"id", "turn", "model_kept_until"})
+        names = {"id", "turn", "model_kept_until", "is_left"}
+        known = made_by.model_dump(mode="json", include=names)
+        # What else is left of it is deleted, too.
+        gone = ("model_kept_until",) if made_by.is_left else ("model_kept_until", OPEN_SHARD)
         return Addition(
             table=self._table.name,
             pk=trainings_of(made_by.task_id),
             sk=training_key(made_by.number),
             changes={"model_taken_by": training.number},
-            remove=("model_kept_until", OPEN_SHARD),
+            remove=gone,
             only_if={**known, "model_taken_by": None},
         )
 
@@ -310,8 +330,10 @@ class TrainingRepository:
         attributes: dict[str, Any] = training.model_dump(mode="json", exclude_none=True)
         attributes["due_at"] = moment(training.due_at)
         gone = [name for name in _PASSING if attributes.get(name) is None]
-        # Of one that has ended somebody is to delete the model, once it is kept no longer.
-        is_open = not training.has_ended or training.model_kept_until is not None
+        # Of one that has ended somebody is to delete the model, once it is kept no longer, and
+        # what is left where nobody has begun to.
+        is_kept = training.model_kept_until is not None
+        is_open = not training.has_ended or is_kept or training.is_left is True
         if is_open:
             attributes[OPEN_SHARD] = OPEN_TRAININGS
         return Addition(

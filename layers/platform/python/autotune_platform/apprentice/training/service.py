@@ -53,6 +53,16 @@ def start_execution(executions: Executions, training: Training) -> bool:
     return executions.try_start(f"{training.id}-{training.redrive}", document)
 
 
+def tidy_up(executions: Executions, repository: TrainingRepository, training: Training) -> None:
+    """Have another execution delete what is left of a training that was ended from outside.
+
+    Its own would, unless that is lost. Where none is begun, the sweep does it.
+    """
+    again = training.model_copy(update={"redrive": training.redrive + 1})
+    if start_execution(executions, again):
+        repository.tidied(training)
+
+
 @part
 class Trainings:
     """Starts trainings of a task, one at a time.
@@ -165,22 +175,15 @@ class Trainings:
             if is_in_job:
                 after = turned.model_copy(update={"is_canceled": True})
             else:
-                after = turned.ended(self.clock.now(), state="failed", error="canceled")
+                now = self.clock.now()
+                after = turned.ended_from_outside(now, state="failed", error="canceled")
             if self.repository.change(training, after):
                 if training.job is not None and is_in_job:
                     self.stop_job(training.job.name)
                 else:
-                    self._tidy_up(after)
+                    tidy_up(self.executions, self.repository, after)
                 return after
         raise UnavailableError("others are changing this training", retry_after_seconds=1)
-
-    def _tidy_up(self, training: Training) -> None:
-        """Have another execution delete what is left of a training that has ended.
-
-        Its own would, unless that is lost: no sweep looks after one that has ended.
-        """
-        redrive = training.redrive + 1
-        start_execution(self.executions, training.model_copy(update={"redrive": redrive}))
 
     def list(
         self, caller: Caller, name: str, *, limit: int, next_token: str | None

@@ -7,7 +7,7 @@ from aws_lambda_powertools import Logger
 
 from autotune_platform.apprentice.training.models import START_WITHIN, Training
 from autotune_platform.apprentice.training.progress import TrainingProgress, Under
-from autotune_platform.apprentice.training.service import start_execution
+from autotune_platform.apprentice.training.service import start_execution, tidy_up
 from autotune_platform.runtime.executions import Executions
 from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.sweeping import look_at_each
@@ -51,7 +51,10 @@ class TrainingSweeping:
     def _look(self, item: Item) -> None:
         training = self.progress.trainings.read(item)
         if training.has_ended:
-            self._let_go(training)
+            if training.is_left:
+                self._tidy_up(training)
+            else:
+                self._let_go(training)
             return
         if training.redrive < MOST_REDRIVES:
             self._redrive(training)
@@ -60,9 +63,13 @@ class TrainingSweeping:
         job = self.progress.job_of(under)
         if job is not None:
             self.stop_job(job)
-        self.progress.give_up(under)
-        # Of a training that has ended, the next execution deletes the data, and what jobs left.
-        start_execution(self.executions, training.model_copy(update={"redrive": under.redrive + 1}))
+        ended = self.progress.give_up_lost(under)
+        if ended is not None:
+            self._tidy_up(ended)
+
+    def _tidy_up(self, training: Training) -> None:
+        """Have the data deleted, and what jobs left: whoever ended it may have been killed."""
+        tidy_up(self.executions, self.progress.trainings, training)
 
     def _redrive(self, training: Training) -> None:
         redrive = training.redrive + 1

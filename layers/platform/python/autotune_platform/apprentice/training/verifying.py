@@ -2,7 +2,7 @@
 
 from autotune_platform.apprentice.students.archives import TrainedOn
 from autotune_platform.apprentice.students.errors import BadArtifactError
-from autotune_platform.apprentice.students.files import ModelFiles, TamperedArtifactError
+from autotune_platform.apprentice.students.files import TamperedArtifactError, model_name
 from autotune_platform.apprentice.training.endings import TrainingEndings
 from autotune_platform.apprentice.training.job_files import JobFiles
 from autotune_platform.apprentice.training.models import TrainedModel
@@ -17,7 +17,6 @@ class VerifyStep:
     progress: TrainingProgress
     endings: TrainingEndings
     files: JobFiles
-    models: ModelFiles
 
     def run(self, under: Under) -> bool:
         """Look at the artifact, and return whether the execution is over."""
@@ -28,8 +27,8 @@ class VerifyStep:
             except (BadArtifactError, TamperedArtifactError) as error:
                 self.progress.fail(begun.training, "artifact_refused", reason=str(error)[:200])
             else:
-                if not self.progress.go_on(begun.training, "deploy", model=model):
-                    self._take_back(under, model)
+                # Where another had a say, whoever ends the training deletes what is kept here.
+                self.progress.go_on(begun.training, "deploy", model=model)
         return self.endings.is_over(under)
 
     def _taken_over(self, begun: Begun) -> TrainedModel:
@@ -47,7 +46,7 @@ class VerifyStep:
         archive, etag = self.files.looked_at(
             training.task_id, job, training.artifact or "", trained_on
         )
-        name = f"{training.task_id}-{training.number}-{archive.sha256[:12]}"
+        name = model_name(training.task_id, training.number, archive.sha256)
         self.files.keep(training.task_id, job, training.id, model=name, etag=etag)
         return TrainedModel(
             name=name,
@@ -59,9 +58,3 @@ class VerifyStep:
             base_sha256=trained_on.base_sha256,
             rank=document["training"]["lora"]["r"],
         )
-
-    def _take_back(self, under: Under, model: TrainedModel) -> None:
-        """Delete what nobody will know of, unless whoever was first has taken over the same."""
-        stored = self.progress.trainings.get(under.task_id, under.number)
-        if stored is None or stored.model is None or stored.model.name != model.name:
-            self.models.delete(under.task_id, model.name)

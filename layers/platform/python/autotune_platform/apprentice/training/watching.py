@@ -9,6 +9,7 @@ from aws_lambda_powertools import Logger
 
 from autotune_platform.apprentice.instance_prices import price_of
 from autotune_platform.apprentice.students.files import ModelFiles
+from autotune_platform.apprentice.training.bounds import tell_if_above
 from autotune_platform.apprentice.training.items import training_key, trainings_of
 from autotune_platform.apprentice.training.jobs import Found, found_in
 from autotune_platform.apprentice.training.models import Training, WatchedJob
@@ -92,6 +93,7 @@ class JobWatching:
     ) -> None:
         billable = 0 if found is None else found.billable_seconds
         spent = price_of(billable, one.price_nano_usd)
+        tell_if_above(one.name, reserved_nano_usd=one.reserved_nano_usd, spent_nano_usd=spent)
         paid = self.money.settlement(
             [one.scope], one.periods, reserved=one.reserved_nano_usd, spent=spent
         )

@@ -18,6 +18,7 @@ _NOT_SHOWN = {
     "hosted",
     "trained_seconds",
     "is_canceled",
+    "is_left",
     "model_taken_by",
 }
 

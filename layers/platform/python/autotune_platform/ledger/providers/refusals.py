@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from autotune.protocol.llm_requests import LlmErrorCode
-from autotune_platform.ledger.calls import Answer, Outcome, Refusal
+from autotune_platform.ledger.calls import Outcome, Refusal
 from autotune_platform.ledger.providers.documents import document_of, encodable
 from autotune_platform.outbound.http import retry_after_seconds
 
@@ -107,11 +107,9 @@ def without_key(outcome: Outcome, key: str | None) -> Outcome:
         return replace(outcome, message=shown)
     if key is None or len(key) < _SECRET_FROM_CHARACTERS:
         return outcome
-    return Answer(
+    return replace(
+        outcome,
         text=_hidden(outcome.text, key),
-        finish_reason=outcome.finish_reason,
-        usage=outcome.usage,
-        price_times=outcome.price_times,
         served_model=outcome.served_model and _hidden(outcome.served_model, key),
         provider_request_id=outcome.provider_request_id
         and _hidden(outcome.provider_request_id, key),
