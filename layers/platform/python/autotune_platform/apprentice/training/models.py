@@ -138,6 +138,7 @@ class JobPlan(FrozenModel):
         without_since: since when there was no capacity; None while there was.
         not_before: when the next one is tried.
         base_sha256: digest of the base model's ``base.json`` that the first job was given.
+        refused_at: when SageMaker last refused one, for which money stays set aside for a while.
     """
 
     attempts: int = 0
@@ -147,6 +148,7 @@ class JobPlan(FrozenModel):
     without_since: datetime | None = None
     not_before: datetime | None = None
     base_sha256: str | None = None
+    refused_at: datetime | None = None
 
 
 class Training(FrozenModel):

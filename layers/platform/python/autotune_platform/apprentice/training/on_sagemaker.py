@@ -24,6 +24,7 @@ from autotune_platform.apprentice.training.models import JobPlan, Training, Trai
 from autotune_platform.apprentice.training.progress import Begun, TrainingProgress, Under
 from autotune_platform.apprentice.training.waits import SHORTEST_WAIT_S, wait_seconds
 from autotune_platform.apprentice.training.watched import WatchedJobs
+from autotune_platform.apprentice.training.watching import NEVER_CREATED_AFTER
 from autotune_platform.budgets.money import MoneyBudgets, NoRoom, Reserved
 from autotune_platform.budgets.scopes import MoneyLimits
 from autotune_platform.budgets.task_money import TaskMoney
@@ -36,6 +37,8 @@ TRY_AGAIN_AFTER: Final = timedelta(minutes=10)
 GIVE_UP_AFTER: Final = timedelta(hours=24)
 """So long there may be no capacity."""
 MOST_FAILURES: Final = 3
+GIVEN_BACK_WITHIN: Final = NEVER_CREATED_AFTER + timedelta(minutes=5)
+"""So long after a job was refused nothing is set aside for it any more."""
 
 
 class Looked(NamedTuple):
@@ -130,7 +133,9 @@ class SageMakerStep:
             else:
                 self._create(training, job, begun)
         elif not found.is_of(training.id, _data(training)):
-            self._fail(training, job, "job_name_taken")
+            # No job of ours can have that name, so nothing is paid.
+            others = found._replace(seconds=0, billable_seconds=0)
+            self._fail(training, job, "job_name_taken", found=others)
         elif found.outcome == "running":
             self.progress.go_on(training, "train")
             if error is not None:
@@ -189,10 +194,18 @@ class SageMakerStep:
             stored = self.progress.trainings.get(training.task_id, training.number)
             if stored is not None and stored.job is not None and not stored.has_ended:
                 self._create(stored, stored.job, begun)
+        elif isinstance(reserved, NoRoom) and self._is_given_back_soon(training):
+            self.progress.go_on(training, "train")
         elif reserved is not None:
             if isinstance(reserved, NoRoom):
                 self.money.announce(reserved)
             self.progress.fail(training, "budget_exhausted")
+
+    def _is_given_back_soon(self, training: Training) -> bool:
+        """Return whether money may be set aside for a job that was refused."""
+        refused_at = training.plan.refused_at if training.plan else None
+        now = self.progress.clock.now()
+        return refused_at is not None and now - refused_at < GIVEN_BACK_WITHIN
 
     def _set_limits(self, training: Training, monthly: str) -> None:
         self.budgets.put(
@@ -220,11 +233,14 @@ class SageMakerStep:
         try:
             self.jobs.create(asked)
         except JobRefusedError as refused:
+            # One of this name is looked at next time: it may be ours, as where the answer to its
+            # creation was lost and asking again was refused.
+            if refused.code == "ResourceInUse" or self.jobs.find(job.name) is not None:
+                return
             if refused.code in {"ResourceLimitExceeded", "CapacityError"}:
                 self._elsewhere(training, job, begun, None)
-            elif refused.code != "ResourceInUse":
+            else:
                 self._fail(training, job, "job_refused", reason=str(refused))
-            # One whose name is taken is looked at next time: it may be ours.
             return
         after = self.progress.trainings.get(training.task_id, training.number)
         is_under_way = after is not None and after.id == training.id and not after.has_ended
@@ -274,6 +290,7 @@ class SageMakerStep:
             instance=0 if is_last else plan.instance + 1,
             not_before=now + TRY_AGAIN_AFTER if is_last else None,
             without_since=since,
+            refused_at=now if found is None else plan.refused_at,
         )
 
     def _again(
@@ -314,23 +331,29 @@ class SageMakerStep:
     def _paid(
         self, training: Training, job: TrainingJob, found: Found | None
     ) -> tuple[list[Addition], dict[str, Any]]:
-        """Return what pays for a job, and what is known of its training from then on."""
-        billable = 0 if found is None else found.billable_seconds
+        """Return what pays for a job, and what is known of its training from then on.
+
+        One that was refused is paid for by whoever watches: another that looks after the training
+        may create it yet.
+        """
+        now = self.progress.clock.now()
+        if found is None:
+            return [self.watched.left(training.task_id, job.name, now)], {}
+        billable = found.billable_seconds
         spent = price_of(billable, job.price_nano_usd)
         tell_if_above(job.name, reserved_nano_usd=job.reserved_nano_usd, spent_nano_usd=spent)
         paid = self.money.settlement(
             [_scope(training)], job.periods, reserved=job.reserved_nano_usd, spent=spent
         )
-        paid.append(self.watched.closed(training.task_id, job.name, self.progress.clock.now()))
+        paid.append(self.watched.closed(training.task_id, job.name, now))
         if spent:
-            day = self.progress.clock.now().astimezone(UTC).date().isoformat()
+            day = now.astimezone(UTC).date().isoformat()
             paid.append(self.progress.trainings.paid(training, day, spent))
-        trained = training.trained_seconds + (0 if found is None else found.seconds)
         known = {
             "job": job.model_copy(update={"billable_seconds": billable, "spent_nano_usd": spent}),
             "spent_nano_usd": training.spent_nano_usd + spent,
             "billable_seconds": training.billable_seconds + billable,
-            "trained_seconds": trained,
+            "trained_seconds": training.trained_seconds + found.seconds,
         }
         return paid, known
 
