@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 
 import boto3
 import pytest
@@ -63,6 +64,8 @@ def test_a_job_trains_a_model_that_is_taken_over_once_it_was_looked_at(trainings
     assert described["EnableNetworkIsolation"]
     assert described["EnableManagedSpotTraining"]
     assert described["CheckpointConfig"]["S3Uri"]
+    assert described["OutputDataConfig"]["KmsKeyId"] == os.environ["TRAINING_KEY_ARN"]
+    assert "VolumeKmsKeyId" not in described["ResourceConfig"]  # types of g5 refuse one
     asked = str(described["InputDataConfig"])
     assert "/train-" in asked
     assert "holdout" not in asked

@@ -94,6 +94,7 @@ class TrainingJobs:
         role_arn: what jobs may.
         image: what they run in.
         code: address in S3 of an archive with ``train.py``.
+        key_arn: of the key that files of jobs are encrypted with at rest, which is their bucket's.
     """
 
     sagemaker: SageMakerJobs
@@ -101,6 +102,7 @@ class TrainingJobs:
     role_arn: str
     image: str
     code: str
+    key_arn: str
 
     def create(self, asked: Asked) -> None:
         """Create a job.
@@ -143,8 +145,11 @@ class TrainingJobs:
                 "base_sha256": inputs.base_sha256,
             },
             "InputDataConfig": [_channel(name, uri) for name, uri in channels.items()],
-            "OutputDataConfig": {"S3OutputPath": inputs.output},
+            # Without a key SageMaker takes the account's for S3, whatever the bucket's default is.
+            "OutputDataConfig": {"S3OutputPath": inputs.output, "KmsKeyId": self.key_arn},
             "CheckpointConfig": {"S3Uri": inputs.checkpoints},
+            # No VolumeKmsKeyId: types with a disk of their own, as all of g5 are, refuse one, and
+            # encrypt that disk themselves.
             "ResourceConfig": {
                 "InstanceType": asked.instance_type,
                 "InstanceCount": 1,
