@@ -8,6 +8,7 @@ from uuid import uuid4
 import boto3
 import pytest
 
+from autotune_platform.apprentice.examples.files import DataFiles
 from autotune_platform.apprentice.local.clients import BackendClients
 from autotune_platform.apprentice.local.contract import LocalAnswer, Reason, Unavailable
 from autotune_platform.apprentice.training.items import training_key, trainings_of
@@ -60,6 +61,34 @@ def test_a_training_that_is_given_up_leaves_no_data(trainings):
     assert last["redrive"] == MOST_REDRIVES + 1
     assert trainings.step("freeze_examples", last)["done"]
     assert objects() == []
+
+
+@pytest.mark.parametrize("name", ["freeze_examples", "train_linear"])
+def test_each_try_of_a_step_that_takes_minutes_is_noted(trainings, monkeypatch, name):
+    """A step was redriven while a function was at it: its first try had five minutes, or twenty."""
+    trainings.ask(160)
+    trainings.start()
+    (event,) = trainings.executions()
+    if name == "train_linear":
+        trainings.step("freeze_examples", event)
+    repository = TrainingRepository(Table("apprentice", clients.dynamodb()))
+    due = []
+
+    def killed(*args):
+        due.append(repository.get(trainings.task_id, 1).due_at)
+        raise MemoryError
+
+    monkeypatch.setattr(DataFiles, "put", killed)
+    monkeypatch.setattr(DataFiles, "rows", killed)
+    for _ in range(2):
+        training = repository.get(trainings.task_id, 1)
+        now = datetime.now(UTC)
+        soon = training.model_copy(update={"due_at": now + timedelta(seconds=1)})
+        assert repository.change(training, soon)
+        with pytest.raises(MemoryError):
+            trainings.step(name, event)
+        assert due[-1] >= now + timedelta(minutes=19)
+    assert len(due) == 2
 
 
 def test_what_a_canceled_training_left_is_deleted_wherever_that_was_killed(trainings):

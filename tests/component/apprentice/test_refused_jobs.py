@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from autotune_platform.apprentice.instance_prices import price_of, reserved_for
-from autotune_platform.apprentice.training import on_sagemaker
+from autotune_platform.apprentice.training import elsewhere, on_sagemaker
 from autotune_platform.runtime.training_jobs import JobRefusedError, SageMakerJobs
 from functions.apprentice import sweep_trainings
 from local.sagemaker.faults import Kind
@@ -162,13 +162,18 @@ def test_after_the_last_type_the_first_is_tried_again_some_time_later(trainings,
 
 def test_no_capacity_for_a_day_ends_a_training(trainings, monkeypatch, clock):
     trainings.put(budgets={"daily": "10", "trainingMonthly": "6"})
-    monkeypatch.setattr(on_sagemaker, "TRY_AGAIN_AFTER", timedelta())
+    monkeypatch.setattr(elsewhere, "TRY_AGAIN_AFTER", timedelta())
     trainings.lab.plant(Kind.RESOURCE_LIMIT, operation=CREATION, times=3)
     event = trainings.begin()._asdict()
     event = trainings.look(trainings.look(event))
     assert event["waits"]
-    monkeypatch.setattr(on_sagemaker, "GIVE_UP_AFTER", timedelta())
+    monkeypatch.setattr(elsewhere, "GIVE_UP_AFTER", timedelta())
     assert trainings.look(event)["done"]
-    assert trainings.read()["error"] == "no_capacity"
+    found = trainings.read()
+    assert found["error"] == "no_capacity"
+    # SageMaker's own words, by which a quota is told from want of instances.
+    for said, one in zip(found["reason"].split("; "), TYPES, strict=True):
+        assert said.startswith(f"{one}: ")
+        assert f"{one} for training job usage" in said
     assert swept(clock, minutes=16) == 3
     assert trainings.money() == {"committed": 0, "spent": 0}
