@@ -2,7 +2,7 @@
 
 import gzip
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -127,7 +127,7 @@ class Watch:
         for training in self.trainings(task):
             if training.has_ended:
                 before = self.ended.setdefault(training.id, training)
-                if before != training:
+                if as_it_ended(before) != as_it_ended(training):
                     self._moved.append(f"{training.id}: {before.state} became {training.state}")
 
     def _look_at_data(self, task: Watched) -> None:
@@ -161,6 +161,12 @@ class Watch:
                 one.version.canary_at,
             ):
                 seen.append(Seen(now, one.version.stage, one.version.canary_at))
+
+
+def as_it_ended(training: Training) -> Mapping[str, Any]:
+    """Return what stays so: the job of one that was given up is paid for later (ADR 0090)."""
+    later = {"job", "spent_nano_usd", "billable_seconds"}
+    return training.model_dump(exclude=later if training.error == "platform_error" else set())
 
 
 def group_of(row: Any) -> str:

@@ -18,7 +18,7 @@ from autotune_platform.apprentice.versions.models import ModelVersion
 from tests.chaos import life_invariants as lived
 from tests.chaos import student_job
 from tests.chaos.apprentice_invariants import Kept
-from tests.chaos.life_watch import Seen, Watch, Watched, group_of, months
+from tests.chaos.life_watch import Seen, Watch, Watched, as_it_ended, group_of, months
 
 NOW = datetime(2026, 11, 27, 12, tzinfo=UTC)
 AT = NOW.timestamp()
@@ -180,6 +180,14 @@ def test_money_for_trainings_is_spent_or_free() -> None:
     # What was set aside in a month that is over was given back to the next one.
     moved = {"2026-11": 8, "2026-12": -5}
     assert check([one], moved, {"2026-11": 3, "2026-12": 0}).violations
+
+
+@pytest.mark.parametrize(("error", "stays"), [("platform_error", True), ("job_failed", False)])
+def test_a_job_is_paid_for_later_where_its_training_was_given_up(error: str, stays: bool) -> None:
+    ended = training(1, "failed", error=error, job=job())
+    paid = ended.model_copy(update={"spent_nano_usd": 3, "billable_seconds": 2, "job": None})
+    assert (as_it_ended(ended) == as_it_ended(paid)) is stays
+    assert as_it_ended(ended) != as_it_ended(paid.model_copy(update={"state": "discarded"}))
 
 
 def test_a_phase_is_that_of_pairs() -> None:
