@@ -91,6 +91,7 @@ class Hostings:
             since=now if behind is None else behind.since,
             asked_since=wanted.since,
             training=wanted.training,
+            base_sha256=wanted.base.sha256,
             due_at=now,
         )
 
@@ -103,7 +104,8 @@ class Hostings:
         if base is not None and base.state == "deleting":
             return adapter  # once that is gone: it would take this one along
         # It waits for another one from now on, and is not of an earlier failure of that.
-        moved = adapter.model_copy(update={"base": name, "since": self.clock.now()})
+        known = {"base": name, "base_sha256": wanted.base.sha256}
+        moved = adapter.model_copy(update={**known, "since": self.clock.now()})
         return moved if self.repository.join(adapter, moved, base) else adapter
 
     def _have_base(self, wanted: Wanted, adapter: Hosting) -> None:
