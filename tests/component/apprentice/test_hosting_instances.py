@@ -349,5 +349,6 @@ def test_a_component_has_as_long_as_sagemaker_lets_it_load_and_start(hosted, mon
         found = hosted.repository.find(hosted.task_id, base.name)
         states.append((found.state, found.error))
     assert states == [("creating", None), ("creating", None), ("deleting", "stuck")]
-    allowed = hosted.lab.component(base.name)["Specification"]["StartupParameters"]
+    made = hosted.lab.sagemaker.describe_inference_component(InferenceComponentName=base.name)
+    allowed = made["Specification"]["StartupParameters"]
     assert timedelta(seconds=sum(allowed.values())) < STARTED_AFTER
