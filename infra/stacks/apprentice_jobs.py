@@ -59,6 +59,7 @@ class ApprenticeJobs(Construct):
             "TRAINING_ROLE_ARN": self._role.role_arn,
             "TRAINING_IMAGE": image,
             "TRAINING_CODE": self._code.s3_object_url,
+            "TRAINING_KEY_ARN": stack.shared.data.data_key.key.key_arn,
         }
 
     def grant_create(self, function: ServiceFunction) -> None:

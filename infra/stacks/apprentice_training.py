@@ -29,7 +29,8 @@ TRAININGS = [
 STEP_TIMEOUT = Duration.minutes(15)
 HOST_TIMEOUT = Duration.minutes(5)
 SHORT_TIMEOUT = Duration.seconds(60)
-# A hundred thousand examples, their features and the weights of two thousand outputs.
+# A hundred thousand examples, their features and the weights of two thousand outputs: see
+# benchmarks/linear_ceilings.py.
 TRAIN_MB = 3_008
 STATE_MACHINE_DEFINITION = REPOSITORY_ROOT / "statemachines" / "train_student.asl.json"
 
@@ -139,6 +140,8 @@ class ApprenticeTraining(Construct):
             "FreezeExamples",
             module="freeze_examples",
             description="Freezes examples of the apprentice as the data of a training",
+            # It holds a hundred thousand examples, and digests each: a minute of a whole processor.
+            memory_mb=WHOLE_PROCESSOR_MB,
         )
         data, function = self._data, freeze.function
         data.apprentice.grant_read(function, "ConditionCheckItem", keys=LISTS)

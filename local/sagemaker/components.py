@@ -88,7 +88,9 @@ class Components:
         specification = asked["Specification"]
         self._check(specification, asked)
         if self._faults.take("CreateInferenceComponent", name, Kind.RESOURCE_LIMIT):
-            raise limit_exceeded(f"{variant['InstanceType']} for endpoint usage")
+            is_adapter = "BaseInferenceComponentName" in specification
+            instances = f"{variant['InstanceType']} for endpoint usage"
+            raise limit_exceeded("inference components per endpoint" if is_adapter else instances)
         arn, moment = arn_of(COMPONENT, name), now()
         record = {
             "InferenceComponentName": name,

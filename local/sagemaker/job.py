@@ -295,21 +295,23 @@ class Job:
         if not self._stop.is_set():
             self._enter("Uploading")
         job = self._job()
+        kms_key = job["OutputDataConfig"].get("KmsKeyId")
         try:
             data = script.output / "data"
             if data.is_dir() and any(data.iterdir()):
                 pack(data, script.root / "output.tar.gz")
+                packed = script.root / "output.tar.gz"
                 self._objects.upload_file(
-                    script.root / "output.tar.gz", f"{job['_output']}/output.tar.gz"
+                    packed, f"{job['_output']}/output.tar.gz", kms_key=kms_key
                 )
             if not with_model:
                 return
             uri = job["ModelArtifacts"]["S3ModelArtifacts"]
             if uri.endswith(".tar.gz"):
                 pack(script.model, script.root / "model.tar.gz")
-                self._objects.upload_file(script.root / "model.tar.gz", uri)
+                self._objects.upload_file(script.root / "model.tar.gz", uri, kms_key=kms_key)
             else:
-                self._objects.upload(script.model, uri, unless={})
+                self._objects.upload(script.model, uri, unless={}, kms_key=kms_key)
         except ObjectsError as error:
             raise _JobError(f"ClientError: Artifact upload failed:{error}") from error
 

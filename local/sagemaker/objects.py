@@ -69,7 +69,14 @@ class Objects:
         file.parent.mkdir(parents=True, exist_ok=True)
         _as_objects_error(lambda: self._s3.download_file(bucket, key, str(file)))
 
-    def upload(self, folder: Path, uri: str, *, unless: dict[str, tuple[int, int]]) -> None:
+    def upload(
+        self,
+        folder: Path,
+        uri: str,
+        *,
+        unless: dict[str, tuple[int, int]],
+        kms_key: str | None = None,
+    ) -> None:
         """Copy the files of a folder to below a URI.
 
         Args:
@@ -77,6 +84,7 @@ class Objects:
             uri: Where they go.
             unless: What was copied before, by path: files that did not change are left out, and
                 those that are copied are added.
+            kms_key: What S3 encrypts them with; None for what their bucket says.
 
         Raises:
             ObjectsError: S3 refuses.
@@ -90,17 +98,23 @@ class Objects:
             if unless.get(name) == state:
                 continue
             key = f"{prefix.rstrip('/')}/{name}".lstrip("/")
-            self.upload_file(file, f"s3://{bucket}/{key}")
+            self.upload_file(file, f"s3://{bucket}/{key}", kms_key=kms_key)
             unless[name] = state
 
-    def upload_file(self, file: Path, uri: str) -> None:
+    def upload_file(self, file: Path, uri: str, *, kms_key: str | None = None) -> None:
         """Copy a file to an object.
+
+        Args:
+            file: What is copied.
+            uri: Where it goes.
+            kms_key: What S3 encrypts it with; None for what its bucket says.
 
         Raises:
             ObjectsError: S3 refuses.
         """
         bucket, key = bucket_and_key(uri)
-        _as_objects_error(lambda: self._s3.upload_file(str(file), bucket, key))
+        more = {"ServerSideEncryption": "aws:kms", "SSEKMSKeyId": kms_key} if kms_key else None
+        _as_objects_error(lambda: self._s3.upload_file(str(file), bucket, key, ExtraArgs=more))
 
     def _keys(self, bucket: str, prefix: str) -> Iterator[str]:
         pages = self._s3.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix)

@@ -8,6 +8,7 @@ replaced, so that pictures change where pages do. Only the hours below charts ar
 
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,11 +30,13 @@ from tests.support.history import scored
 from tools.browser import launched
 from tools.console_views import DESKTOP, PHONE, Reader, shape_of
 
-IMAGES = Path(__file__).parents[2] / "docs" / "images"
+REPOSITORY = Path(__file__).parents[2]
+PICTURES = REPOSITORY / "out" / "screenshots"
+SHOWN = REPOSITORY / "docs" / "images"
 SIZES = {"desktop": DESKTOP, "phone": PHONE}
 HOURS = 24
 PROMPTS = 4
-EXAMPLES = Path(__file__).parents[2] / "examples" / "data" / "arithmetic.jsonl"
+EXAMPLES = REPOSITORY / "examples" / "data" / "arithmetic.jsonl"
 MODELS = ("heron-3b", "condor-70b")
 
 Scheme = Literal["light", "dark"]
@@ -61,8 +64,11 @@ _STEADY = r"""() => {
 
 
 def main() -> None:
-    """Write ``console-PAGE-SIZE-SCHEME.png`` of every page, and ``console-PAGE-one-…`` of rows."""
-    IMAGES.mkdir(parents=True, exist_ok=True)
+    """Write ``console-PAGE-SIZE-SCHEME.png`` of every page, and ``console-PAGE-one-…`` of rows.
+
+    They are in ``out/screenshots``; those that the documentation shows are put there anew as well.
+    """
+    PICTURES.mkdir(parents=True, exist_ok=True)
     with (
         pytest.MonkeyPatch.context() as patched,
         launched() as browser,
@@ -79,6 +85,9 @@ def main() -> None:
                     if is_crossed or not name.endswith("-one")
                 }
                 take(browser, console, wanted, size=size, scheme=scheme)
+    for picture in PICTURES.glob("console-*.png"):
+        if (shown := SHOWN / picture.name).exists():
+            shutil.copyfile(picture, shown)
 
 
 @contextmanager
@@ -192,7 +201,7 @@ def take(
     for name, view in views.items():
         reader.go(view)
         still(reader.page)
-        reader.page.screenshot(path=IMAGES / f"console-{name}-{size}-{scheme}.png")
+        reader.page.screenshot(path=PICTURES / f"console-{name}-{size}-{scheme}.png")
     assert reader.troubles == [], reader.troubles
     context.close()
 

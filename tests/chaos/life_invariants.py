@@ -106,7 +106,8 @@ def money_for_trainings_adds_up(
 ) -> Finding:
     """What ended jobs cost was spent, and nothing is set aside but for trainings given up.
 
-    Of those nobody knows whether their job runs still; their money stays set aside (ADR 0090).
+    Those are paid for once the sweep has looked at their jobs, minutes later (ADR 0090): it may not
+    have by now.
 
     Args:
         committed: for trainings of one task, in nano-USD by month, and so ``spent``.

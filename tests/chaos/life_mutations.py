@@ -43,7 +43,8 @@ LIFE_MUTATIONS = (
         "what a job that somebody stopped costs",
         f"{_PLATFORM}/apprentice/training/on_sagemaker.py",
         "self._fail(training, job, _ERRORS[found.outcome], reason=found.reason, found=found)",
-        "self._fail(training, job, _ERRORS[found.outcome], reason=found.reason)",
+        "self._fail(training, job, _ERRORS[found.outcome], reason=found.reason,"
+        " found=found._replace(billable_seconds=0))",
         "each job is paid as it is billed",
     ),
     Mutation(

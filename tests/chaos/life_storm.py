@@ -19,7 +19,7 @@ from rich.console import Console
 
 from autotune_platform.apprentice.folding.settings import rules_of
 from autotune_platform.apprentice.folding.versions import attempts
-from autotune_platform.apprentice.training import on_sagemaker
+from autotune_platform.apprentice.training import elsewhere
 from autotune_platform.apprentice.training.repository import TrainingRepository
 from autotune_platform.budgets.uses import partition, task_scope
 from autotune_platform.runtime import clients
@@ -114,7 +114,7 @@ def _everything() -> Iterator[tuple[Runs, JobTrainings, Path]]:
         job_trainings(runs, Path(name), patched) as made,
     ):
         # What is to be tried again in ten minutes is tried again at once.
-        patched.setattr(on_sagemaker, "TRY_AGAIN_AFTER", timedelta())
+        patched.setattr(elsewhere, "TRY_AGAIN_AFTER", timedelta())
         denied_since_last()
         yield runs, made, Path(name)
 

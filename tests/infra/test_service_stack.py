@@ -113,6 +113,7 @@ WHOLE_PROCESSOR = {
     "DeleteOrganization",
     "FollowChanges",
     "FollowRuns",
+    "FreezeExamples",
     "SweepRuns",
     "SweepBatches",
     "ValidateStudent",

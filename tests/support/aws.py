@@ -123,6 +123,7 @@ def resources_in(session: boto3.Session) -> dict[str, str]:
         "TRAINING_ROLE_ARN": "arn:aws:iam::123456789012:role/autotune-training",
         "TRAINING_IMAGE": "123456789012.dkr.ecr.us-east-1.amazonaws.com/training:1",
         "TRAINING_CODE": "s3://assets/training.tar.gz",
+        "TRAINING_KEY_ARN": kms.create_key()["KeyMetadata"]["Arn"],
         "HOSTING_PREFIX": "autotune",
         "HOSTING_ROLE_ARN": "arn:aws:iam::123456789012:role/hosting",
         "ADAPTER_IMAGE": "djl-inference:lmi",

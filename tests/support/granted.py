@@ -113,7 +113,7 @@ def _begin(thread: threading.Thread) -> None:
     _start(thread)
 
 
-threading.Thread.start = _begin  # type: ignore[method-assign]
+threading.Thread.start = _begin  # type: ignore[method-assign, assignment]
 
 
 def denied_since_last() -> list[Asked]:
@@ -224,7 +224,7 @@ _BASE_ACTIONS = {
 }
 
 
-def _of_buckets(operation: str, params: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+def _of_buckets(operation: str, params: Mapping[str, Any]) -> Iterator[_Asked]:
     bucket = params["Bucket"]
     if operation == "ListObjectsV2":
         yield "s3:ListBucket", _BUCKETS[bucket], ()

@@ -13,7 +13,9 @@ const OBJECTIONS = {
   too_slow: () => "more than one answer in twenty came too late",
 };
 const ERRORS = {
-  untrainable: "nothing to learn: outputs are all the same, or no choice among few",
+  untrainable:
+    "nothing to learn: outputs are all the same, or no choice among few; or too much: " +
+    "rows times kinds of outputs, or different words in inputs",
   data_refused: "the examples are not what was stored of them",
   artifact_refused: "the model's bytes are not what was stored",
   task_changed: "the task has another definition by now",

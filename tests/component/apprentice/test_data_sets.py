@@ -213,12 +213,12 @@ def test_an_example_whose_digest_is_not_of_its_text_is_never_frozen(freezing):
     assert freezing.objects() == []
 
 
-def test_a_discarded_data_set_has_no_rows_and_is_still_known(freezing):
+def test_a_data_set_whose_rows_were_deleted_is_still_known(freezing):
     freezing.ask(*range(8))
     manifest = freezing.freeze()
     freezing.freeze("trn_2")
-    freezing.sets.discard(freezing.task["id"], "trn_1")
-    freezing.sets.discard(freezing.task["id"], "trn_1")
+    freezing.sets.files.delete(freezing.task["id"], "trn_1")
+    freezing.sets.files.delete(freezing.task["id"], "trn_1")
     assert len(freezing.objects()) == 2
     assert freezing.freeze() == manifest
 

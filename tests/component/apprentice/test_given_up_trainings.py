@@ -8,12 +8,14 @@ from uuid import uuid4
 import boto3
 import pytest
 
+from autotune_platform.apprentice.examples.files import DataFiles
 from autotune_platform.apprentice.local.clients import BackendClients
 from autotune_platform.apprentice.local.contract import LocalAnswer, Reason, Unavailable
 from autotune_platform.apprentice.training.items import training_key, trainings_of
 from autotune_platform.apprentice.training.repository import TrainingRepository
 from autotune_platform.apprentice.training.sweeping import MOST_REDRIVES
 from autotune_platform.runtime import clients
+from autotune_platform.runtime.executions import Executions
 from autotune_platform.storage.table import Table
 from tests.component.apprentice.test_trainings import objects
 from tests.support.killing import Killed, Killer
@@ -59,6 +61,34 @@ def test_a_training_that_is_given_up_leaves_no_data(trainings):
     assert last["redrive"] == MOST_REDRIVES + 1
     assert trainings.step("freeze_examples", last)["done"]
     assert objects() == []
+
+
+@pytest.mark.parametrize("name", ["freeze_examples", "train_linear"])
+def test_each_try_of_a_step_that_takes_minutes_is_noted(trainings, monkeypatch, name):
+    """A step was redriven while a function was at it: its first try had five minutes, or twenty."""
+    trainings.ask(160)
+    trainings.start()
+    (event,) = trainings.executions()
+    if name == "train_linear":
+        trainings.step("freeze_examples", event)
+    repository = TrainingRepository(Table("apprentice", clients.dynamodb()))
+    due = []
+
+    def killed(*args):
+        due.append(repository.get(trainings.task_id, 1).due_at)
+        raise MemoryError
+
+    monkeypatch.setattr(DataFiles, "put", killed)
+    monkeypatch.setattr(DataFiles, "rows", killed)
+    for _ in range(2):
+        training = repository.get(trainings.task_id, 1)
+        now = datetime.now(UTC)
+        soon = training.model_copy(update={"due_at": now + timedelta(seconds=1)})
+        assert repository.change(training, soon)
+        with pytest.raises(MemoryError):
+            trainings.step(name, event)
+        assert due[-1] >= now + timedelta(minutes=19)
+    assert len(due) == 2
 
 
 def test_what_a_canceled_training_left_is_deleted_wherever_that_was_killed(trainings):
@@ -133,6 +163,42 @@ def test_what_a_training_left_is_deleted_though_giving_it_up_was_killed(training
     assert last["redrive"] == MOST_REDRIVES + 1
     assert trainings.step("freeze_examples", last)["done"]
     assert objects() == []
+
+
+def given_up(trainings):
+    past = datetime.now(UTC) - timedelta(minutes=1)
+    changed(trainings, 1, redrive=MOST_REDRIVES, due_at=past)
+    swept()
+
+
+def canceled(trainings):
+    assert trainings.platform.call("POST", f"{TASK}/trainings/1/cancel").status == 200
+
+
+def swept():
+    return handler("functions.apprentice.sweep_trainings")({}, LambdaContext(60))["overdue"]
+
+
+@pytest.mark.parametrize("end", [given_up, canceled], ids=lambda one: one.__name__)
+def test_what_a_training_left_is_looked_at_until_an_execution_begins(trainings, monkeypatch, end):
+    trainings.ask(160)
+    trainings.start()
+    (event,) = trainings.executions()
+    trainings.steps(event, through="freeze_examples")
+    with monkeypatch.context() as patched:
+        patched.setattr(Executions, "try_start", lambda *_: False)
+        end(trainings)
+        changed(trainings, 1, due_at=datetime.now(UTC) - timedelta(minutes=1))
+        assert swept() == 1
+    assert [key.split("/")[2] for key in objects()] == ["data", "data"]
+
+    assert swept() == 1
+
+    last = max(trainings.executions(), key=itemgetter("redrive"))
+    assert last["redrive"] > event["redrive"]
+    assert trainings.step("freeze_examples", last)["done"]
+    assert objects() == []
+    assert swept() == 0
 
 
 def test_a_model_whose_first_answer_cannot_be_read_is_a_version(trainings, monkeypatch):

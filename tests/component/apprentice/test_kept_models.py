@@ -9,6 +9,7 @@ from autotune.protocol.apprentice_trainings import ApprenticeTrainingTest
 from autotune_platform.apprentice.hosting import lacking
 from autotune_platform.apprentice.training.repository import TrainingRepository
 from autotune_platform.apprentice.training.sweeping import MOST_REDRIVES
+from autotune_platform.runtime.executions import Executions
 from local.sagemaker.faults import Kind
 from tests.support.executions import inputs_of
 from tests.support.training_jobs import BASE, TASK, TRAINING, job_trainings, store_base
@@ -156,6 +157,37 @@ def test_a_model_of_a_job_that_waits_for_a_host_is_kept_whatever_ends_its_traini
     answer = host(trainings)
     assert answer.status == 202, answer.text
     assert answer.json["training"]["modelOf"] == 1
+
+
+@pytest.mark.parametrize("is_taken", [True, False])
+def test_what_is_left_beside_a_kept_model_is_deleted_whoever_has_that(
+    trainings, monkeypatch, is_taken
+):
+    """No execution could be begun as the training ended: it is looked at until one is."""
+    trainings.lab.plant(Kind.RESOURCE_LIMIT, operation=CREATE, times=2)
+    event = trained(trainings)
+    assert trainings.step("deploy_student", event)["waits"]
+    (kept,) = archive(trainings)
+    with monkeypatch.context() as patched:
+        patched.setattr(Executions, "try_start", lambda *_: False)
+        canceled(trainings, event)
+    assert kept in trainings.objects() != [kept]
+    until = trainings.read()["modelKeptUntil"]
+    if is_taken:
+        assert host(trainings).status == 202
+        until = None
+    changed(trainings, 1, due_at=datetime.now(UTC) - timedelta(minutes=1))
+
+    sweep(trainings)
+
+    begun = [one for one in inputs_of("train_student").values() if one["number"] == 1]
+    assert [one["redrive"] for one in begun] == [1]
+    trainings.step("freeze_examples", begun[0])
+    assert trainings.objects() == [kept]
+    assert trainings.read()["modelKeptUntil"] == until
+    stored = trainings.table.get(f"{trainings.task_id}#trainings", "training#000001")
+    assert ("open_shard" in stored, "is_left" in stored) == (not is_taken, False)
+    assert is_taken or datetime.fromisoformat(stored["due_at"]) > datetime.now(UTC)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from pydantic import ValidationError
 from autotune_platform.apprentice.hosting.stepping import STUCK_MESSAGE
 from autotune_platform.apprentice.instance_prices import InstancePrices
 from autotune_platform.apprentice.local.contract import LocalAnswer, Reason, Unavailable
+from autotune_platform.runtime.errors import UnavailableError
 from local.sagemaker.faults import Kind
 from tests.support.hostings import BASE, reason_of, sum_of, teardown
 from tests.support.local_sagemaker import until
@@ -192,3 +193,36 @@ def test_what_sagemaker_does_not_answer_for_in_half_an_hour_is_alarmed(hosted, c
     hosted.sweep(minutes=2)
     assert STUCK_MESSAGE in caplog.text
     assert hosted.base_of(hosting).state == "creating"
+
+
+def test_a_look_that_fails_at_a_base_without_an_instance_is_not_alarmed(
+    hosted, caplog, monkeypatch
+):
+    hosted.lab.plant(Kind.CAPACITY, operation="CreateEndpoint", times=1_000)
+    hosting = hosted.want("1-aa")
+    for _ in range(3):
+        hosted.sweep()
+    base = hosted.base_of(hosting)
+    assert (base.state, base.created) == ("waiting", ())
+
+    def busy(task_id):
+        raise UnavailableError("DynamoDB is busy")
+
+    def late(of):
+        hosted.clock.turn(minutes=1)
+        return of.model_copy(update={"since": of.since - timedelta(minutes=31)})
+
+    def swept(waiting):
+        with monkeypatch.context() as patched:
+            patched.setattr(hosted.advancing.tasks, "latest", busy)
+            patched.setattr(hosted.advancing.repository, "read", lambda _: waiting)
+            patched.setattr(hosted.advancing.repository, "due", lambda *_, **__: iter([item]))
+            hosted.sweep()
+
+    item = hosted.table.get(f"{hosted.task_id}#hosting", f"host#{base.name}")
+    swept(late(base))
+    assert "hosting not looked at" in caplog.text
+    assert STUCK_MESSAGE not in caplog.text
+    # What was made of it is still there, and costs.
+    swept(late(base.with_part("endpoint", base.since)))
+    assert STUCK_MESSAGE in caplog.text

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from datetime import timedelta
+import os
 
 import boto3
 import pytest
@@ -64,6 +64,8 @@ def test_a_job_trains_a_model_that_is_taken_over_once_it_was_looked_at(trainings
     assert described["EnableNetworkIsolation"]
     assert described["EnableManagedSpotTraining"]
     assert described["CheckpointConfig"]["S3Uri"]
+    assert described["OutputDataConfig"]["KmsKeyId"] == os.environ["TRAINING_KEY_ARN"]
+    assert "VolumeKmsKeyId" not in described["ResourceConfig"]  # types of g5 refuse one
     asked = str(described["InputDataConfig"])
     assert "/train-" in asked
     assert "holdout" not in asked
@@ -117,27 +119,6 @@ def test_without_capacity_the_next_type_of_instance_is_tried(trainings):
     assert (found["step"], found["job"]["instanceType"]) == ("verify", TYPES[1])
     assert [name.rpartition("-")[2] for name in trainings.jobs()] == ["1", "2"]
     assert trainings.money()["committed"] == found["spentNanoUsd"]
-
-
-def test_after_the_last_type_the_first_is_tried_again_some_time_later(trainings):
-    trainings.lab.plant(Kind.RESOURCE_LIMIT, operation="CreateTrainingJob", times=2)
-    event = trainings.begin()._asdict()
-    for _ in range(5):
-        event = trainings.look(event)
-    assert (event["waits"], event["job"], trainings.jobs()) == (True, None, [])
-    assert trainings.money() == {"committed": 0, "spent": 0}
-
-
-def test_no_capacity_for_a_day_ends_a_training(trainings, monkeypatch):
-    monkeypatch.setattr(on_sagemaker, "TRY_AGAIN_AFTER", timedelta())
-    trainings.lab.plant(Kind.RESOURCE_LIMIT, operation="CreateTrainingJob", times=3)
-    event = trainings.begin()._asdict()
-    event = trainings.look(trainings.look(event))
-    assert event["waits"]
-    monkeypatch.setattr(on_sagemaker, "GIVE_UP_AFTER", timedelta())
-    assert trainings.look(event)["done"]
-    assert trainings.read()["error"] == "no_capacity"
-    assert trainings.money() == {"committed": 0, "spent": 0}
 
 
 def test_a_job_out_of_time_is_resumed_once(trainings, monkeypatch):

@@ -4,7 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from autotune_platform.apprentice.examples.items import counts_key
+from autotune_platform.apprentice.configuration.repository import TaskRepository
+from autotune_platform.apprentice.examples.items import COUNTED, counts_key
 from autotune_platform.apprentice.training.repository import TrainingRepository
 from tests.support.apprentice_folding import Apprentice
 from tests.support.executions import inputs_of
@@ -189,3 +190,51 @@ def test_whoever_is_killed_leaves_it_to_the_next_and_one_training_begins(task):
     assert len(task.trainings()) == 1
     assert calls > 5
     assert task.sweep() == 0
+
+
+LARGE = {"backend": "linear", "fineTuneBatchSize": 500}
+SMALL = {**LARGE, "fineTuneBatchSize": 50}
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        {"training": LARGE},
+        {"training": None, "local": {"backend": "vllm", "url": "http://[::1]:9"}},
+    ],
+)
+def test_a_configuration_that_makes_one_due_begins_it(task, before):
+    task.put(**before)
+    task.learn(60)
+    assert task.sweep() == 0
+    assert not task.is_looked_at()
+    task.put(training=SMALL)
+    assert task.sweep() == 1
+    assert task.trainings()[0]["examples"] == 60
+
+
+def test_a_configuration_that_is_put_while_another_is_looked_at_is_looked_at_too(task, monkeypatch):
+    task.put(training=LARGE)
+    task.learn(60)
+    find = TaskRepository.configuration
+
+    def find_late(repository, task_id, version):
+        found = find(repository, task_id, version)
+        monkeypatch.setattr(TaskRepository, "configuration", find)
+        task.put(training=SMALL)
+        return found
+
+    monkeypatch.setattr(TaskRepository, "configuration", find_late)
+    assert [task.sweep(), task.sweep()] == [0, 1]
+
+
+def test_another_definition_without_examples_begins_nothing_and_leaves_nothing(task):
+    task.learn(60)
+    task.put(systemPrompt="Name the intent, in JSON.")
+    assert task.is_looked_at()
+    assert task.sweep() == 0
+    assert not task.is_looked_at()
+    task_id = task.task.id
+    assert len(list(task.table.items(task_id, starting=COUNTED))) == 2
+    assert task.platform.call("DELETE", TASK).status == 204
+    assert list(task.table.items(task_id, starting=COUNTED)) == []

@@ -4,8 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from autotune_platform.apprentice.hosting.models import ENDPOINT
+from autotune_platform.apprentice.training.unhosted import why_not_hosted
 from local.sagemaker.faults import Kind
-from tests.support.hostings import BOTH, FIRST, SECOND
+from tests.support.hostings import BOTH, FIRST, SECOND, teardown, training_on
+from tests.support.local_sagemaker import until
 
 NOBODY = "nobody-who-could-host-anything"
 
@@ -66,3 +69,55 @@ def test_a_configuration_of_another_instance_is_not_used(hosted, is_ours):
     else:
         assert (found.error, hosted.base_of(hosting).error) == ("name_taken", "name_taken")
         assert hosted.there() == {hosting.base}
+
+
+def test_what_is_taken_down_on_the_second_type_is_not_for_what_the_first_lacked(hosted):
+    hosted.lab.plant(Kind.CAPACITY, operation="CreateEndpoint")
+    hosting = hosted.want("1-aa", base=BOTH)
+    for _ in range(12):
+        base = hosted.base_of(hosting)
+        if base.instance_type == SECOND and ENDPOINT in base.created:
+            break
+        hosted.advancing.look(base)
+        until(lambda: not hosted.under_way())
+    assert base.lacking.lacks == {FIRST: "capacity"}
+    assert teardown("--yes")[0] == 0
+    for _ in range(3):
+        hosted.sweep()
+    found = hosted.want("1-aa", base=BOTH)
+    assert found.error == "refused"
+    assert why_not_hosted(found, hosted.base_of(hosting)) == ("not_hosted", "refused")
+
+
+def test_a_type_that_was_refused_is_not_tried_again_as_the_last_one_of_another_list(hosted):
+    hosted.configure(1, **training_on(FIRST, SECOND))
+    hosted.lab.plant(Kind.REFUSED, operation="CreateEndpointConfig")
+    hosted.lab.plant(Kind.CAPACITY, operation="CreateEndpoint")
+    hosting = hosted.want("1-aa", base=BOTH)
+    for _ in range(8):
+        hosted.sweep()
+    base = hosted.base_of(hosting)
+    assert (base.state, base.lacking.next) == ("waiting", SECOND)
+    hosted.configure(2, **training_on(FIRST))
+    hosted.sweep(minutes=20)
+    for _ in range(4):
+        hosted.sweep()
+    base = hosted.base_of(hosting)
+    assert (base.state, base.error, base.lacking.lacks) == ("gone", "refused", {FIRST: "refused"})
+    assert hosted.want("1-aa", base=BOTH).error == "refused"
+    assert hosted.there() == set()
+
+
+def test_an_adapter_waits_no_longer_for_another_base(hosted):
+    """Whose first type of instance is another one each time that its task is put."""
+    hosted.lab.plant(Kind.CAPACITY, operation="CreateEndpoint", times=1_000)
+    wanted, states = hosted.wanted("1-aa"), []
+    for size in (2, 4, 8, 12, 16, 24, 48):
+        other = BOTH._replace(instance_types=(f"ml.g6.{size}xlarge",))
+        states.append(hosted.hostings.want(wanted._replace(base=other)).state)
+        hosted.sweep(hours=4, minutes=50)
+        for _ in range(9):
+            hosted.sweep()
+    assert states[:6] == ["creating"] * 6
+    assert hosted.hostings.want(wanted).error == "no_capacity"
+    assert hosted.there() == set()

@@ -95,6 +95,21 @@ def test_a_model_without_a_host_is_kept_and_its_error_says_what_to_do(
     sweep(trainings)
 
 
+def test_a_model_beyond_the_limit_of_components_blames_no_instance(trainings):
+    event = trained(trainings)
+    trainings.step("deploy_student", event)
+    hostings = HostingRepository(trainings.table).of_task(trainings.task_id)
+    (adapter,) = (one.name for one in hostings if one.kind == "adapter")
+    create = "CreateInferenceComponent"
+    trainings.lab.plant(Kind.RESOURCE_LIMIT, operation=create, name=adapter)
+    assert trainings.deployed(event)["done"]
+    found = trainings.read()
+    assert (found["error"], found["hosting"]["lacks"]) == ("hosting_quota", [])
+    assert found["reason"].startswith("the account may host no more: ")
+    assert "inference components per endpoint" in found["reason"]
+    assert TYPES[0] not in found["reason"]
+
+
 def test_a_model_that_sagemaker_does_not_take_is_kept_and_holds_back_the_next(
     trainings, monkeypatch
 ):

@@ -90,6 +90,25 @@ pathlib.Path(os.environ["SM_OUTPUT_DATA_DIR"], "curve").write_text("2")
     assert lab.object_at(f"s3://{BUCKET}/out/plain/output/output.tar.gz")
 
 
+@pytest.mark.parametrize("compression", ["GZIP", "NONE"])
+def test_what_a_job_leaves_is_encrypted_with_the_key_that_it_names(lab, compression):
+    script = """
+import os, pathlib
+pathlib.Path(os.environ["SM_MODEL_DIR"], "weights").write_text("1")
+pathlib.Path(os.environ["SM_OUTPUT_DATA_DIR"], "curve").write_text("2")
+"""
+    key = "arn:aws:kms:us-east-1:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab"
+    request = lab.job(f"keyed-{compression.lower()}", script)
+    request["OutputDataConfig"] |= {"KmsKeyId": key, "CompressionType": compression}
+    ended = lab.train(request)
+    assert ended["OutputDataConfig"]["KmsKeyId"] == key
+    below = f"out/{request['TrainingJobName']}/output/"
+    listed = lab.s3.list_objects_v2(Bucket=BUCKET, Prefix=below)["Contents"]
+    heads = [lab.s3.head_object(Bucket=BUCKET, Key=one["Key"]) for one in listed]
+    assert len(heads) == 2
+    assert {one["SSEKMSKeyId"] for one in heads} == {key}
+
+
 @pytest.mark.parametrize(
     ("name", "script", "reason"),
     [

@@ -3,7 +3,7 @@
 import json
 
 from autotune_platform.apprentice.hosting.lacking import AT_MOST, GIVE_UP_AFTER, pause_of
-from autotune_platform.apprentice.training import on_sagemaker
+from autotune_platform.apprentice.training import elsewhere
 from autotune_platform.apprentice.training.jobs import WAIT_FOR_SPOT_S
 from autotune_platform.apprentice.training.waits import wait_seconds
 from infra.config import REPOSITORY_ROOT
@@ -49,7 +49,7 @@ def test_the_longest_training_has_few_enough_events():
 
 def test_the_longest_training_is_over_before_its_execution_is():
     # A day without capacity, a job, the one that goes on from its checkpoints, and its host.
-    longest = on_sagemaker.GIVE_UP_AFTER.total_seconds() + 2 * (LONGEST_JOB_S + WAIT_FOR_SPOT_S)
+    longest = elsewhere.GIVE_UP_AFTER.total_seconds() + 2 * (LONGEST_JOB_S + WAIT_FOR_SPOT_S)
     assert longest + AT_MOST.total_seconds() + 3_600 < machine()["TimeoutSeconds"]
 
 

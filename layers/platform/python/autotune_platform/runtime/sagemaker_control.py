@@ -89,7 +89,7 @@ class BotoControl:
             if code in _REFUSED:
                 raise _RefusedError(said[:SHOWN_CHARACTERS]) from error
             if code in _LIMITS:
-                raise HostLimitError(said) from error
+                raise HostLimitError(said[:SHOWN_CHARACTERS]) from error
             raise UnavailableError(f"SageMaker: {operation}: {code}") from error
         except BotoCoreError as error:
             raise UnavailableError(f"SageMaker: {operation}: {type(error).__name__}") from error

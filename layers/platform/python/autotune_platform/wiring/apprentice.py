@@ -5,6 +5,7 @@ from functools import cached_property
 from autotune_platform.apprentice.configuration.repository import TaskRepository
 from autotune_platform.apprentice.configuration.service import TaskConfigurations
 from autotune_platform.apprentice.erasing import TaskErasing
+from autotune_platform.apprentice.examples.items import reconfigured
 from autotune_platform.apprentice.examples.repository import ExampleRepository
 from autotune_platform.apprentice.folding.reading import PairReading
 from autotune_platform.apprentice.folding.repository import EvidenceRepository
@@ -79,6 +80,7 @@ class ApprenticeParts(GraderParts, OutboundParts):
             embeddings=self.embeddings,
             instances=self.instance_prices,
             bases=self.base_models,
+            reconfigured=reconfigured,
         )
 
     @cached_property

@@ -176,6 +176,7 @@ class TrainingJobParts(TrainingParts):
                 role_arn=environment.training_role_arn,
                 image=environment.training_image,
                 code=environment.training_code,
+                key_arn=environment.training_key_arn,
             ),
             watched=WatchedJobs(self.apprentice_table),
             files=self.job_files,

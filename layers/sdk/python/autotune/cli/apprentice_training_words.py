@@ -74,7 +74,8 @@ _OBJECTIONS: Mapping[ApprenticeTrainingObjection, Callable[[ApprenticeTraining],
 }
 
 _ERRORS: Mapping[ApprenticeTrainingError, str] = {
-    "untrainable": "nothing to learn: outputs are all the same, or no choice among few",
+    "untrainable": "nothing to learn: outputs are all the same, or no choice among few; or too "
+    "much: rows times kinds of outputs, or different words in inputs",
     "data_refused": "the examples are not what was stored of them",
     "artifact_refused": "the model's bytes are not what was stored",
     "task_changed": "the task was deleted meanwhile, or has another definition: train again",

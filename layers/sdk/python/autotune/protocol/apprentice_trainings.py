@@ -52,9 +52,10 @@ ApprenticeTrainingError = Literal[
     "canceled",
     "platform_error",
 ]
-"""Why there is no version: outputs are no choice among few; data or artifact are not what they
-were; the task was deleted or has another definition; it has as many versions as it may; the
-embedding model of its evaluator is gone; it was canceled; or the platform could not go on.
+"""Why there is no version: outputs are no choice among few, or there is more to fit than a function
+has time and memory for; data or artifact are not what they were; the task was deleted or has
+another definition; it has as many versions as it may; the embedding model of its evaluator is gone;
+it was canceled; or the platform could not go on.
 
 Of what is trained in a job: ``budgets.trainingMonthly`` has no room for it; nobody stored the
 weights of ``baseModel``; no instance was to be had for a day; SageMaker refused the job, has

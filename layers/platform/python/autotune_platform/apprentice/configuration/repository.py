@@ -21,7 +21,7 @@ from autotune_platform.storage.cursors import decode_cursor, encode_cursor, inva
 from autotune_platform.storage.due_index import DueIndex
 from autotune_platform.storage.numbered import numbered_page
 from autotune_platform.storage.table import Item, Key, Table
-from autotune_platform.storage.transactions import Add, Condition, Delete, Put
+from autotune_platform.storage.transactions import Add, Condition, Delete, Put, Write
 
 _NEW = Condition(exists=False)
 _COUNTED = "tasks"
@@ -79,13 +79,20 @@ class TaskRepository:
             )
         return True
 
-    def change(self, before: ApprenticeTask, after: ApprenticeTask, added: Configuration) -> bool:
-        """Store a task's next configuration; return False where the task changed or went."""
+    def change(
+        self, before: ApprenticeTask, after: ApprenticeTask, added: Configuration, *also: Write
+    ) -> bool:
+        """Store a task's next configuration; return False where the task changed or went.
+
+        Args:
+            also: what is written in the same transaction.
+        """
         unchanged = Condition(only_if={"id": before.id, **_standing(before)})
         return not self._table.transact(
             [
                 Put(item=_task_item(after), condition=unchanged),
                 Put(item=_configuration_item(added), condition=_NEW),
+                *also,
             ]
         )
 

@@ -49,6 +49,7 @@ from autotune_platform.runtime.errors import (
 )
 from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.retry import BUSY
+from autotune_platform.storage.transactions import Write
 
 EVALUATING_KINDS: Final = ("builtin", "http")
 """Kinds of graders that answer while a run waits; people and language models take longer."""
@@ -97,6 +98,7 @@ class TaskConfigurations:
         instances: what those cost that train; None where no task is put.
         bases: of what is fine-tuned; None where no task is put.
         embeddings: knows embedding models; None where no task is put.
+        reconfigured: has somebody look whether a task's training is due; None where none is put.
     """
 
     repository: TaskRepository
@@ -109,6 +111,7 @@ class TaskConfigurations:
     instances: InstancePrices | None = None
     bases: KnowsBaseModels | None = None
     embeddings: KnowsEmbeddings | None = None
+    reconfigured: Callable[[ApprenticeTask], Write] | None = None
     clock: Clock = SYSTEM_CLOCK
 
     def put(self, caller: Caller, name: str, request: PutApprenticeTaskRequest) -> ConfiguredTask:
@@ -270,7 +273,9 @@ class TaskConfigurations:
                 if not is_stored:
                     self.money.close(after.organization_id, after.id)
         else:
-            is_stored = self.repository.change(before, after, added)
+            assert self.reconfigured is not None, "whoever puts tasks has their trainings begin"
+            also = [self.reconfigured(after)] if document["training"] else []
+            is_stored = self.repository.change(before, after, added, *also)
         return (after, added) if is_stored else None
 
     def _configuration(self, task: ApprenticeTask, version: int) -> Configuration:

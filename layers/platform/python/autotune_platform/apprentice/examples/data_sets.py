@@ -130,14 +130,6 @@ class DataSets:
         """
         return self.files.rows(manifest.side(side))
 
-    def discard(self, task_id: str, training_id: str) -> None:
-        """Delete the rows of a data set, once nobody reads them any more; its manifest stays.
-
-        Raises:
-            UnavailableError: the bucket kept some; doing it again is fine.
-        """
-        self.files.delete(task_id, training_id)
-
     def _written(
         self,
         configured: Configured,

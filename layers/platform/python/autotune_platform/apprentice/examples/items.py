@@ -4,7 +4,8 @@
 partitions, so that no one takes all writes. Texts of a run are where the run has them, in its item
 and in the ledger. ``pk=apt_…#imported#exm_…, sk=texts`` has those of an imported one.
 ``pk=apt_…, sk=examples#<definition hash>`` counts them, and ``sk=data#…`` is about data sets. A
-count that has changed is in the index of what is due until somebody looked whether a training is.
+count that has changed is in the index of what is due until somebody looked whether a training is;
+so is one whose task was given another ``configuration``.
 """
 
 import hashlib
@@ -16,6 +17,7 @@ from autotune_platform.apprentice.examples.models import Example, Selection
 from autotune_platform.storage.due_index import OPEN_SHARD
 from autotune_platform.storage.item_format import Item, moment
 from autotune_platform.storage.table import Key
+from autotune_platform.storage.transactions import Add
 
 SHARDS = 16
 TEXTS = "texts"
@@ -24,6 +26,7 @@ DATA = "data#"
 EXAMPLES_COUNTED = "examples"
 GROWN = "grown-examples"
 """The partition of the index that has counts which changed since somebody looked."""
+LOOKED_BY = "configuration"
 _EXAMPLES = "#examples#"
 
 
@@ -63,6 +66,20 @@ def grown(task: ApprenticeTask) -> Item:
         OPEN_SHARD: GROWN,
         "due_at": "0",
     }
+
+
+def reconfigured(task: ApprenticeTask) -> Add:
+    """Return what has somebody look whether a training is due by a task's new configuration.
+
+    Whoever looks by the one before may be about to take the count off the index: it names this one.
+    """
+    return Add(
+        pk=task.id,
+        sk=counts_key(task.definition_hash),
+        name=EXAMPLES_COUNTED,
+        by=0,
+        changes={**grown(task), LOOKED_BY: task.version},
+    )
 
 
 def stored_count(selection: Selection) -> str:

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from autotune_platform.apprentice.examples.models import Selection
-from autotune_platform.apprentice.examples.sides import Side, Split
+from autotune_platform.apprentice.examples.sides import Side
 from autotune_platform.runtime.frozen_model import FrozenModel
 
 
@@ -66,11 +66,6 @@ class Manifest(FrozenModel):
     selections: Mapping[Selection, int]
     left_out: int
     frozen_at: datetime
-
-    @property
-    def split(self) -> Split:
-        """How its examples were split."""
-        return Split(self.holdout, self.split_by)
 
     def side(self, side: Side) -> Frozen:
         """Return one side's rows."""

@@ -91,7 +91,7 @@ class HostingAdvancing:
         except HostLimitError as error:
             logger.warning(LIMIT_MESSAGE, hosting=hosting.name, why=str(error))
             if hosting.state == "creating":
-                self._making.go_beyond_limit(hosting, now)
+                self._making.go_beyond_limit(hosting, str(error), now)
             else:
                 self.steps.stay(hosting, now)
 

@@ -23,7 +23,10 @@ from autotune_platform.apprentice.hosting.models import (
 GIVE_UP_AFTER: Final = timedelta(hours=24)
 """So long all types of instances may be without room."""
 AT_MOST: Final = timedelta(hours=28)
-"""An adapter gives up after so long whatever its base waits for: a pause and some tries later."""
+"""An adapter gives up after so long whatever its base waits for: a pause and some tries later.
+
+So does a base, however often its task is put with other types.
+"""
 _FIRST_PAUSE: Final = timedelta(minutes=10)
 _LONGEST_PAUSE: Final = timedelta(hours=2)
 _MOST_DOUBLED: Final = 4
@@ -52,8 +55,8 @@ def pause_of(rounds: int) -> timedelta:
     return min(_FIRST_PAUSE * (1 << min(rounds - 1, _MOST_DOUBLED)), _LONGEST_PAUSE)
 
 
-def without(hosting: Hosting, lack: Lack, now: datetime) -> tuple[Lacking, bool]:
-    """Return what a base lacks whose instance is not to be had, and whether it has had its day."""
+def without(hosting: Hosting, lack: Lack, now: datetime) -> Lacking:
+    """Return what a base lacks whose instance is not to be had."""
     known, types = hosting.lacking, hosting.types
     since, rounds = (known.since, known.rounds) if known else (now, 0)
     lacks = {**(known.lacks if known else {}), hosting.instance_type or "": lack}
@@ -62,14 +65,28 @@ def without(hosting: Hosting, lack: Lack, now: datetime) -> tuple[Lacking, bool]
     possible = [one for one in types if lacks.get(one) != "refused"]
     behind = [one for one in types[at + 1 :] if one in possible]
     is_last = not behind
-    after = Lacking(
+    return Lacking(
         since=since,
         rounds=rounds + is_last,
         lacks=lacks,
         next=(*behind, *possible, *types)[0],
         not_before=now + pause_of(rounds + 1) if is_last else now,
     )
-    return after, is_last and (not possible or now - since >= GIVE_UP_AFTER)
+
+
+def has_no_type(hosting: Hosting) -> bool:
+    """Return whether SageMaker refuses each type that a base may have by now."""
+    known = hosting.lacking
+    return known is not None and all(known.lacks.get(one) == "refused" for one in hosting.types)
+
+
+def has_had_its_day(hosting: Hosting, now: datetime) -> bool:
+    """Return whether a base is given up that has just found no instance, by its types of now."""
+    known = hosting.lacking
+    if known is None or has_no_type(hosting):
+        return known is not None
+    waited = now - known.since
+    return waited > AT_MOST or (waited >= GIVE_UP_AFTER and known.not_before > now)
 
 
 def offered(hosting: Hosting, types: tuple[str, ...], now: datetime) -> Hosting:
@@ -98,14 +115,14 @@ def offered(hosting: Hosting, types: tuple[str, ...], now: datetime) -> Hosting:
     return hosting.model_copy(update=changes)
 
 
-def error_of(lacking: Lacking) -> HostingError:
+def error_of(hosting: Hosting) -> HostingError:
     """Return why a base is given up: ``limit`` where a quota alone is in the way of all types.
 
     Types that SageMaker refuses do not count beside others, for nothing would change that.
     """
-    lacks = {*lacking.lacks.values()} - {"refused"}
-    if not lacks:
+    if has_no_type(hosting):
         return "refused"
+    lacks = {*(hosting.lacking.lacks.values() if hosting.lacking else ())} - {"refused"}
     return "limit" if lacks == {"quota"} else "no_capacity"
 
 
@@ -122,4 +139,5 @@ def late_for(adapter: Hosting, base: Hosting | None, now: datetime) -> HostingEr
     """
     if base is None or base.state in {"deleting", "gone"}:
         return "stuck" if adapter.is_stuck(now) else None
-    return "no_capacity" if now - adapter.since > AT_MOST else None
+    # Another base is waited for no longer: else who puts other types again and again waits on.
+    return "no_capacity" if now - (adapter.begun_at or adapter.since) > AT_MOST else None

@@ -20,7 +20,9 @@ from autotune_platform.apprentice.hosting.hosts import (
 )
 from autotune_platform.apprentice.hosting.lacking import (
     error_of,
+    has_had_its_day,
     has_no_instance,
+    has_no_type,
     is_of_capacity,
     late_for,
     offered,
@@ -101,7 +103,7 @@ class HostingMaking:
                 is_taken = self.hosts.create_component(hosting)
             except HostLimitError as error:
                 logger.warning(LIMIT_MESSAGE, hosting=hosting.name, why=str(error))
-                self.go_beyond_limit(hosting, now)
+                self.go_beyond_limit(hosting, str(error), now)
                 return
             found = self.hosts.component(hosting)
             if found.status is None and (is_taken or hosting.kind == "base"):
@@ -156,12 +158,18 @@ class HostingMaking:
         else:
             self._go_without(hosting, "refused", now)
 
-    def go_beyond_limit(self, hosting: Hosting, now: datetime) -> None:
-        """Go on where the account may have no more: a base with another type of instance."""
+    def go_beyond_limit(self, hosting: Hosting, said: str, now: datetime) -> None:
+        """Go on where the account may have no more: a base with another type of instance.
+
+        Args:
+            hosting: as it was read.
+            said: SageMaker's own words; an adapter needs no instance, but room for one more.
+            now: since when.
+        """
         if hosting.kind == "base":
             self._go_without(hosting, "quota", now)
         else:
-            self.steps.give_up(hosting, "limit")
+            self.steps.give_up(hosting, "limit", refusal=said)
 
     def _base_of(self, hosting: Hosting, now: datetime) -> Hosting | None:
         """Return an adapter's base if it answers; else have it do so, or give the adapter up."""
@@ -215,11 +223,10 @@ class HostingMaking:
     def _go_without(self, hosting: Hosting, lack: Lack, now: datetime) -> None:
         """Have a base try the next type of instance, or all of them later; or give it up."""
         logger.warning("no instance", instance=hosting.instance_type, lack=lack)
-        lacking, has_had_its_day = without(hosting, lack, now)
+        lacking = without(hosting, lack, now)
         hosting = self._offered(hosting.model_copy(update={"lacking": lacking}), now)
-        lacking = hosting.lacking or lacking
-        if has_had_its_day and lacking.not_before > now:
-            self.steps.enter(hosting, "deleting", error=error_of(lacking))
+        if has_had_its_day(hosting, now):
+            self.steps.enter(hosting, "deleting", error=error_of(hosting))
         else:
             # What an endpoint takes may be there although it was refused.
             self.steps.enter(hosting.with_part(ENDPOINT, now), "waiting")
@@ -227,7 +234,9 @@ class HostingMaking:
     def try_next(self, hosting: Hosting, now: datetime) -> None:
         """Begin with the next type once nothing of the one before is left, and it is time."""
         hosting = self._offered(hosting, now)
-        if hosting.created and not self.hosts.take_down(hosting):
+        if has_no_type(hosting):
+            self.steps.enter(hosting, "deleting", error=error_of(hosting))
+        elif hosting.created and not self.hosts.take_down(hosting):
             if hosting.is_stuck(now):
                 logger.error(STUCK_MESSAGE, hosting=hosting.name, state=hosting.state)
             self.steps.stay(hosting, now)

@@ -131,9 +131,11 @@ class Hosting(FrozenModel):
         created: which parts were created; one that is gone since was taken down by somebody, and is
             not created again.
         error: why it was given up, if it was.
-        refusal: of a base that is ``refused``, whatever its instance: SageMaker's own words.
+        refusal: SageMaker's own words, where it takes no model of a base, whatever the instance, or
+            where the account may have no more adapters.
         since: when it came into its state; while it is made, when its last part was asked for.
         asked_since: of an adapter, when it began to be wanted as it was made.
+        begun_at: of an adapter, when it began to be made, whichever base it waits for since.
         training: of an adapter, the number of the training that wanted it last.
         called_at: the last minute in which it answered, as far as anybody noted it.
         wanted_at: the last minute in which somebody was not answered.
@@ -167,6 +169,7 @@ class Hosting(FrozenModel):
     refusal: str | None = None
     since: datetime
     asked_since: datetime | None = None
+    begun_at: datetime | None = None
     training: int | None = None
     called_at: datetime | None = None
     wanted_at: datetime | None = None

@@ -49,6 +49,7 @@ def made_again(hosting: Hosting, now: datetime) -> Hosting:
     changes = {
         "state": "creating",
         "since": now,
+        "begun_at": now,
         "copies": 1,
         "created": (),
         "error": None,

@@ -89,6 +89,7 @@ class Hostings:
             base=base_name_of(self.prefix, wanted.task_id, wanted.base),
             idle_minutes=wanted.idle_minutes,
             since=now if behind is None else behind.since,
+            begun_at=now,
             asked_since=wanted.since,
             training=wanted.training,
             base_sha256=wanted.base.sha256,
@@ -104,8 +105,13 @@ class Hostings:
         if base is not None and base.state == "deleting":
             return adapter  # once that is gone: it would take this one along
         # It waits for another one from now on, and is not of an earlier failure of that.
-        known = {"base": name, "base_sha256": wanted.base.sha256}
-        moved = adapter.model_copy(update={**known, "since": self.clock.now()})
+        changes = {
+            "base": name,
+            "base_sha256": wanted.base.sha256,
+            "since": self.clock.now(),
+            "begun_at": adapter.begun_at or adapter.since,
+        }
+        moved = adapter.model_copy(update=changes)
         return moved if self.repository.join(adapter, moved, base) else adapter
 
     def _have_base(self, wanted: Wanted, adapter: Hosting) -> None:

@@ -6,6 +6,7 @@ from datetime import timedelta
 from aws_lambda_powertools import Logger
 
 from autotune_platform.apprentice.hosting.advancing import HostingAdvancing
+from autotune_platform.apprentice.hosting.models import Hosting
 from autotune_platform.apprentice.hosting.stepping import STUCK_MESSAGE
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.parts import part
@@ -47,7 +48,7 @@ class HostingSweeping:
         except UnavailableError as error:
             logger.warning("hosting not looked at", hosting=hosting.name, why=str(error))
             # What SageMaker refuses for good, as rights that are missing, looks the same.
-            if hosting.state not in _AT_REST and hosting.is_stuck(self.advancing.clock.now()):
+            if not _is_at_rest(hosting) and hosting.is_stuck(self.advancing.clock.now()):
                 logger.exception(STUCK_MESSAGE, hosting=hosting.name, state=hosting.state)
             self._later(item)
 
@@ -58,3 +59,8 @@ class HostingSweeping:
     def _later(self, item: Item) -> None:
         """Have the next sweep look at it, as it costs money, behind what waits for a look now."""
         self.advancing.repository.put_off(item, self.advancing.clock.now() + _LATER)
+
+
+def _is_at_rest(hosting: Hosting) -> bool:
+    """Return whether SageMaker has nothing to get on with: one look that fails keeps up nothing."""
+    return hosting.state in _AT_REST or (hosting.state == "waiting" and not hosting.created)

@@ -1,13 +1,13 @@
 """Features of texts: words, pairs of words and runs of letters, each by its hash.
 
-All texts are hashed together, by numpy: a hash of a run of letters is a sum of products that wraps
+Many texts are hashed together, by numpy: a hash of a run of letters is a sum of products that wraps
 around, so that a text takes time in proportion to its length, whatever it says.
 """
 
 import json
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,9 +21,12 @@ _BASE = 0x5851F42D4C957F2D
 _INVERSE = pow(_BASE, -1, 2**64)
 _KINDS = {"word": 0x9E3779B97F4A7C15, "pair": 0xBF58476D1CE4E5B9, "run": 0x94D049BB133111EB}
 _OF_WORDS, _OF_LETTERS = 0, 1
+_CHARACTERS_AT_ONCE = 1_000_000
+"""Of inputs that are hashed together: a character takes some 300 bytes meanwhile."""
 
 Hashes = NDArray[np.uint64]
 Numbers = NDArray[np.int64]
+Places = NDArray[np.int32]
 Values = NDArray[np.float32]
 
 
@@ -69,6 +72,32 @@ def counted(inputs: Sequence[Mapping[str, Any]], *, most_characters: int) -> Cou
     return _together(text, np.concatenate([words, pairs, runs]), kind)
 
 
+def counted_in_parts(inputs: Sequence[bytes], *, most_characters: int) -> Iterator[Counted]:
+    """Yield what ``counted`` returns, some texts at a time, so that memory is bounded.
+
+    Args:
+        inputs: of ``packed``.
+        most_characters: of each input that are looked at.
+    """
+    at_once = max(1, _CHARACTERS_AT_ONCE // most_characters)
+    for start in range(0, len(inputs), at_once):
+        some = [unpacked(one) for one in inputs[start : start + at_once]]
+        found = counted(some, most_characters=most_characters)
+        yield replace(found, text=found.text + start)
+
+
+def packed(value: Mapping[str, Any]) -> bytes:
+    """Return an input as bytes, which take a fraction of the memory of its objects."""
+    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    return text.encode("utf-8", "surrogatepass")
+
+
+def unpacked(content: bytes) -> Mapping[str, Any]:
+    """Return the input that was packed."""
+    value: Mapping[str, Any] = json.loads(content.decode("utf-8", "surrogatepass"))
+    return value
+
+
 def _together(text: Numbers, feature: Hashes, kind: NDArray[np.int8]) -> Counted:
     # Sorting numbers is ten times as fast as sorting by two keys.
     by_text = text.astype(np.uint64) << np.uint64(40)
@@ -98,7 +127,10 @@ def _pieces(
             said = member if is_text else json.dumps(member, sort_keys=True, ensure_ascii=False)
             said = said[:left]
             left -= len(said)
-            pieces.append(f" {' '.join(_PIECES.findall(said.casefold()))} ")
+            words = _PIECES.findall(said.casefold())
+            if not words:  # nor any feature, however many such properties there are
+                continue
+            pieces.append(f" {' '.join(words)} ")
             texts.append(number)
             if name not in known:
                 known[name] = _seed(name)

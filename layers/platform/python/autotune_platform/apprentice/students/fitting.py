@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from autotune_platform.apprentice.students.features import Numbers, Values
+from autotune_platform.apprentice.students.features import Numbers, Places, Values
 from autotune_platform.apprentice.students.vocabulary import Weighed
 
 _DENSE_COLUMNS = 512
@@ -28,15 +28,15 @@ Matrix = NDArray[np.float32]
 class _Jagged:
     """A sparse matrix whose rows have fewer and fewer cells, from the first on."""
 
-    def __init__(self, row: Numbers, column: Numbers, value: Values, rows: int) -> None:
-        order = np.argsort(row, kind="stable")
-        row, column, value = row[order], column[order], value[order]
+    def __init__(self, row: Places, column: Places, value: Values, rows: int) -> None:
         self.rows = rows
         lengths = np.bincount(row, minlength=rows)
-        within = np.arange(len(row)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        by_place = np.argsort(within, kind="stable")
+        within = np.arange(len(row), dtype=np.int32)
+        within -= np.repeat((np.cumsum(lengths) - lengths).astype(np.int32), lengths)
         ends: list[int] = np.cumsum(np.bincount(within)).tolist() if len(row) else []
-        columns, values = column[by_place], value[by_place]
+        order = np.argsort(row, kind="stable").astype(np.int32)
+        order = order[np.argsort(within, kind="stable")]
+        columns, values = column[order], value[order]
         starts = [0, *ends]
         self._diagonals = [
             (columns[start:end], values[start:end, None])
@@ -65,21 +65,23 @@ class Design:
         most = max(1, min(_DENSE_COLUMNS, _DENSE_CELLS // max(1, texts.texts)))
         by_frequency = np.argsort(-having, kind="stable")
         self._dense, self._sparse = by_frequency[:most], by_frequency[most:]
-        place = np.empty(columns, np.int64)
-        place[by_frequency] = np.arange(columns)
+        place = np.empty(columns, np.int32)
+        place[by_frequency] = np.arange(columns, dtype=np.int32)
         at = place[texts.column]
         is_sparse = at >= most
         lengths = np.bincount(texts.text[is_sparse], minlength=texts.texts)
         self.order = np.argsort(-lengths, kind="stable")
-        row_of = np.empty(texts.texts, np.int64)
-        row_of[self.order] = np.arange(texts.texts)
+        row_of = np.empty(texts.texts, np.int32)
+        row_of[self.order] = np.arange(texts.texts, dtype=np.int32)
         row = row_of[texts.text]
         self.columns = columns + 1
         dense = np.zeros((texts.texts, len(self._dense) + 1), np.float32)
         dense[row[~is_sparse], at[~is_sparse]] = texts.value[~is_sparse]
         dense[:, -1] = 1
         self._of_dense = dense
-        rows, found, values = row[is_sparse], at[is_sparse] - most, texts.value[is_sparse]
+        rows, found, values = row[is_sparse], at[is_sparse], texts.value[is_sparse]
+        found -= np.int32(most)
+        del row, at, is_sparse
         self._rows = _Jagged(rows, found, values, texts.texts)
         self._columns = _Jagged(found, rows, values, len(self._sparse))
         self._squares = np.bincount(found, values * values, minlength=len(self._sparse))

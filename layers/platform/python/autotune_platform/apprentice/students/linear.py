@@ -16,11 +16,17 @@ from numpy.typing import NDArray
 
 from autotune_platform.apprentice.students.calibrating import Calibration, calibrated
 from autotune_platform.apprentice.students.errors import UntrainableError
-from autotune_platform.apprentice.students.features import Numbers, counted
+from autotune_platform.apprentice.students.features import (
+    Numbers,
+    counted,
+    counted_in_parts,
+    packed,
+)
 from autotune_platform.apprentice.students.fitting import Design, Matrix, fit
 from autotune_platform.apprentice.students.vocabulary import (
     Vocabulary,
     Weighed,
+    joined,
     vocabulary_of,
     weighed,
 )
@@ -32,6 +38,12 @@ MOST_CLASS_BYTES = 4_000_000
 MOST_WEIGHTS = 16_000_000
 MOST_CHARACTERS = 10_000
 """Of an input that are looked at; less where the inputs are many and long."""
+MOST_MARGINS = 100_000_000
+"""Rows times classes: what fitting takes, in time, and so does the next."""
+MOST_PRODUCTS = 20_000_000_000
+"""Known features of rows, times classes."""
+MOST_FEATURES_OF_ROWS = 30_000_000
+"""Known features, once for each row that has it: what fitting takes, in memory."""
 _LETTERS_IN_ALL = 30_000_000
 _LEAST_CHARACTERS = 300
 _FOLDS = 5
@@ -90,21 +102,46 @@ class LinearModel:
         return self.classes[best], self.calibration.of(margins)
 
 
+@dataclass(frozen=True)
+class _Rows:
+    """What was read of rows; texts of inputs are the most of it.
+
+    Attributes:
+        inputs: each as ``features.packed``.
+        is_held: whether confidence is fitted on it.
+        classes: outputs as canonical JSON, sorted.
+        of_rows: the class of each row.
+    """
+
+    inputs: Sequence[bytes]
+    is_held: NDArray[np.bool_]
+    classes: Sequence[str]
+    of_rows: Numbers
+
+
 def train(rows: Iterable[Row], settings: Settings | None = None) -> LinearModel:
     """Train a student; the same rows in the same order give the same one on the same machine.
 
+    Whatever is not refused takes less than 2.5 GB: see ``benchmarks/linear_ceilings.py``.
+
     Raises:
-        UntrainableError: there are too many rows or classes, or fewer than two classes.
+        UntrainableError: there are too many rows or classes, fewer than two classes, or more to fit
+            than there is time or memory for.
     """
     settings = settings or Settings()
-    inputs, classes, of_rows = _read(rows)
-    most_characters = min(MOST_CHARACTERS, _LETTERS_IN_ALL // len(inputs))
+    found = _read(rows)
+    is_held, classes, of_rows = found.is_held, found.classes, found.of_rows
+    most_characters = min(MOST_CHARACTERS, _LETTERS_IN_ALL // len(found.inputs))
     most_characters = max(_LEAST_CHARACTERS, most_characters)
-    found = counted(inputs, most_characters=most_characters)
     at_most = min(settings.features, MOST_WEIGHTS // len(classes))
-    vocabulary = vocabulary_of(found, texts=len(inputs), at_most=at_most)
-    texts = weighed(found, vocabulary, texts=len(inputs))
-    weights, calibration, candidates = _fitted(texts, vocabulary, inputs, of_rows, settings)
+    vocabulary, texts = _known(found.inputs, most_characters=most_characters, at_most=at_most)
+    if len(texts.value) * len(classes) > MOST_PRODUCTS:
+        raise UntrainableError(
+            f"{len(texts.value)} features of inputs times {len(classes)} kinds of outputs are more "
+            f"than {MOST_PRODUCTS}: there is no time for them"
+        )
+    del found  # texts of inputs, as fitting takes as much memory again
+    weights, calibration, candidates = _fitted(texts, vocabulary, is_held, of_rows, settings)
     return LinearModel(
         vocabulary=vocabulary,
         weights=weights.astype(np.float16),
@@ -120,14 +157,16 @@ def canonical(value: Mapping[str, Any]) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
-def _read(rows: Iterable[Row]) -> tuple[list[Mapping[str, Any]], list[str], Numbers]:
-    inputs: list[Mapping[str, Any]] = []
+def _read(rows: Iterable[Row]) -> _Rows:
+    inputs: list[bytes] = []
+    is_held: list[bool] = []
     number_of: dict[str, int] = {}
     numbers: list[int] = []
     for value, output in rows:
         if len(inputs) == MOST_EXAMPLES:
             raise UntrainableError(f"a linear student is trained on at most {MOST_EXAMPLES} rows")
-        inputs.append(value)
+        inputs.append(packed(value))
+        is_held.append(_fold(value) == 0)
         numbers.append(number_of.setdefault(canonical(output), len(number_of)))
         if len(number_of) > MOST_CLASSES:
             raise UntrainableError(
@@ -138,22 +177,52 @@ def _read(rows: Iterable[Row]) -> tuple[list[Mapping[str, Any]], list[str], Numb
         raise UntrainableError(
             f"outputs of {len(inputs)} rows are of {len(number_of)} kinds; it takes 2 at least"
         )
+    if len(inputs) * len(number_of) > MOST_MARGINS:
+        raise UntrainableError(
+            f"{len(inputs)} rows times {len(number_of)} kinds of outputs are more than "
+            f"{MOST_MARGINS}: there is no time for them"
+        )
     classes = sorted(number_of)
     if len(json.dumps(classes)) > MOST_CLASS_BYTES:
         raise UntrainableError(f"different outputs have more than {MOST_CLASS_BYTES} bytes in all")
     place = {number_of[one]: index for index, one in enumerate(classes)}
-    return inputs, classes, np.array([place[number] for number in numbers], np.int64)
+    of_rows = np.array([place[number] for number in numbers], np.int64)
+    return _Rows(inputs, np.array(is_held), classes, of_rows)
+
+
+def _known(
+    inputs: Sequence[bytes], *, most_characters: int, at_most: int
+) -> tuple[Vocabulary, Weighed]:
+    """Return a vocabulary, and what inputs have of it.
+
+    Texts are hashed twice: which features are known shows when all of them were counted once, and
+    to keep all until then takes several gigabytes.
+    """
+    vocabulary = vocabulary_of(
+        (one.feature for one in counted_in_parts(inputs, most_characters=most_characters)),
+        texts=len(inputs),
+        at_most=at_most,
+    )
+    parts = (
+        weighed(one, vocabulary, texts=len(inputs))
+        for one in counted_in_parts(inputs, most_characters=most_characters)
+    )
+    texts = joined(parts, texts=len(inputs), at_most=MOST_FEATURES_OF_ROWS)
+    if texts is None:
+        raise UntrainableError(
+            f"inputs have more than {MOST_FEATURES_OF_ROWS} features: there is no memory for them"
+        )
+    return vocabulary, texts
 
 
 def _fitted(
     texts: Weighed,
     vocabulary: Vocabulary,
-    inputs: Sequence[Mapping[str, Any]],
+    is_held: NDArray[np.bool_],
     classes: Numbers,
     settings: Settings,
 ) -> tuple[Matrix, Calibration, list[float]]:
     columns, count = len(vocabulary.hashes), int(np.max(classes)) + 1
-    is_held = np.array([_fold(value) == 0 for value in inputs])
     held, seen = np.flatnonzero(is_held)[:_CALIBRATING], np.flatnonzero(~is_held)
     first = None
     calibration, candidates = Calibration(), [0.0]
@@ -165,6 +234,7 @@ def _fitted(
         margins, order = Design(texts.only(held), columns=columns).margins(first)
         calibration = calibrated(margins, classes[held][order])
         candidates = _candidates(calibration.of_rows(margins))
+        del design  # before there is another
     weights = fit(
         Design(texts, columns=columns),
         classes,

@@ -36,7 +36,7 @@ class FreezeStep:
         Raises:
             UnavailableError: a store is busy.
         """
-        begun = self.progress.begin(under, "freeze")
+        begun = self.progress.start(under, "freeze")
         if begun is not None:
             training, document = begun.training, begun.configuration.document
             bar = bar_of(document, attempt=attempt_of(training, self._all(training)))

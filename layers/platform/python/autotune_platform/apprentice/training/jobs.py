@@ -5,6 +5,7 @@ https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateTrainingJob.
 
 import re
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any, Final, Literal, NamedTuple
 
 from autotune_platform.runtime.parts import part
@@ -14,7 +15,10 @@ from autotune_platform.runtime.training_jobs import SageMakerJobs
 CODE: Final = "/opt/ml/input/data/code"
 VOLUME_GB: Final = 100
 WAIT_FOR_SPOT_S: Final = 21_600
-"""How much longer than it may run a job on spot instances may wait for them."""
+"""How much longer than it may run a job on spot instances may wait for them, as after an
+interruption."""
+_WAITING: Final = frozenset({"Starting", "Pending", "LaunchingMLInstances"})
+"""A job in these states has no instance, and nothing of it is billed."""
 _TRAINING, _DATA = "training_id", "data_sha256"
 
 Outcome = Literal[
@@ -64,6 +68,7 @@ class Found(NamedTuple):
         reason: why, in words that cannot be of examples.
         seconds: how long it trained, and ``billable_seconds`` what of that is paid.
         artifact: address of its model in S3.
+        waits_since: since when it waits for its first instance; None where it does not.
     """
 
     outcome: Outcome
@@ -73,6 +78,7 @@ class Found(NamedTuple):
     artifact: str | None
     training_id: str | None
     data_sha256: str | None
+    waits_since: datetime | None = None
 
     def is_of(self, training_id: str, data_sha256: str) -> bool:
         """Whether it is the job of a training, with the same data."""
@@ -88,6 +94,7 @@ class TrainingJobs:
         role_arn: what jobs may.
         image: what they run in.
         code: address in S3 of an archive with ``train.py``.
+        key_arn: of the key that files of jobs are encrypted with at rest, which is their bucket's.
     """
 
     sagemaker: SageMakerJobs
@@ -95,6 +102,7 @@ class TrainingJobs:
     role_arn: str
     image: str
     code: str
+    key_arn: str
 
     def create(self, asked: Asked) -> None:
         """Create a job.
@@ -137,8 +145,11 @@ class TrainingJobs:
                 "base_sha256": inputs.base_sha256,
             },
             "InputDataConfig": [_channel(name, uri) for name, uri in channels.items()],
-            "OutputDataConfig": {"S3OutputPath": inputs.output},
+            # Without a key SageMaker takes the account's for S3, whatever the bucket's default is.
+            "OutputDataConfig": {"S3OutputPath": inputs.output, "KmsKeyId": self.key_arn},
             "CheckpointConfig": {"S3Uri": inputs.checkpoints},
+            # No VolumeKmsKeyId: types with a disk of their own, as all of g5 are, refuse one, and
+            # encrypt that disk themselves.
             "ResourceConfig": {
                 "InstanceType": asked.instance_type,
                 "InstanceCount": 1,
@@ -168,7 +179,15 @@ def found_in(job: Mapping[str, Any]) -> Found:
         job.get("ModelArtifacts", {}).get("S3ModelArtifacts"),
         given.get(_TRAINING),
         given.get(_DATA),
+        _waits_since(job),
     )
+
+
+def _waits_since(job: Mapping[str, Any]) -> datetime | None:
+    # One that has trained, and lost its instance, has a time when it began.
+    is_waiting = job["TrainingJobStatus"] == "InProgress" and "TrainingStartTime" not in job
+    created: datetime | None = job.get("CreationTime")
+    return created if is_waiting and job.get("SecondaryStatus") in _WAITING else None
 
 
 def job_name(prefix: str, training_id: str, attempt: int) -> str:

@@ -85,11 +85,7 @@ def _refusal(training: Training) -> str | None:
 
 def _kept(training: Training) -> Obstacle:
     number, until, refusal = training.number, training.model_kept_until, _refusal(training)
-    what = (
-        "waits for an instance that hosts it"
-        if refusal is None
-        else f"was not taken by SageMaker ({refusal})"
-    )
+    what = "waits for a host" if refusal is None else f"was not taken by SageMaker ({refusal})"
     said = (
         f"the model of training {number} is kept until {until:%Y-%m-%d} and {what}: have it "
         "hosted, or begin a training, which is paid for"

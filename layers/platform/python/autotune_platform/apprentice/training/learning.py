@@ -30,7 +30,7 @@ class TrainStep:
 
     def run(self, under: Under) -> bool:
         """Train, and return whether the execution is over."""
-        begun = self.progress.begin(under, "train")
+        begun = self.progress.start(under, "train")
         if begun is not None:
             try:
                 model = self._trained(begun)

@@ -1,5 +1,6 @@
 """A training as it is stored."""
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final, Literal
 
@@ -83,6 +84,7 @@ class TrainingJob(FrozenModel):
         price_nano_usd: of an hour of its instance.
         reserved_nano_usd: what was set aside, in the periods that are named.
         is_resumed: it goes on from checkpoints of one that ran out of time.
+        is_given_up: it is stopped, as it waited too long for an instance.
         planned_at: when.
         billable_seconds: for how long it is paid, and ``spent_nano_usd`` what that cost; None until
             its end was noted.
@@ -95,6 +97,7 @@ class TrainingJob(FrozenModel):
     reserved_nano_usd: int
     periods: tuple[str, ...]
     is_resumed: bool = False
+    is_given_up: bool = False
     planned_at: datetime
     billable_seconds: int | None = None
     spent_nano_usd: int | None = None
@@ -136,8 +139,10 @@ class JobPlan(FrozenModel):
         is_resumed: it goes on from checkpoints.
         failures: how many jobs SageMaker failed for no reason.
         without_since: since when there was no capacity; None while there was.
+        lacks: why each type of instance was not to be had since then.
         not_before: when the next one is tried.
         base_sha256: digest of the base model's ``base.json`` that the first job was given.
+        refused_at: when SageMaker last refused one, for which money stays set aside for a while.
     """
 
     attempts: int = 0
@@ -145,8 +150,10 @@ class JobPlan(FrozenModel):
     is_resumed: bool = False
     failures: int = 0
     without_since: datetime | None = None
+    lacks: Mapping[str, str] = {}
     not_before: datetime | None = None
     base_sha256: str | None = None
+    refused_at: datetime | None = None
 
 
 class Training(FrozenModel):

@@ -17,6 +17,11 @@ from autotune_platform.apprentice.instance_prices import (
     reserved_for,
 )
 from autotune_platform.apprentice.training.bounds import tell_if_above
+from autotune_platform.apprentice.training.elsewhere import (
+    lack_of,
+    plan_elsewhere,
+    waits_too_long,
+)
 from autotune_platform.apprentice.training.endings import TrainingEndings
 from autotune_platform.apprentice.training.job_files import JobFiles
 from autotune_platform.apprentice.training.jobs import Asked, Found, TrainingJobs, job_name
@@ -24,6 +29,7 @@ from autotune_platform.apprentice.training.models import JobPlan, Training, Trai
 from autotune_platform.apprentice.training.progress import Begun, TrainingProgress, Under
 from autotune_platform.apprentice.training.waits import SHORTEST_WAIT_S, wait_seconds
 from autotune_platform.apprentice.training.watched import WatchedJobs
+from autotune_platform.apprentice.training.watching import NEVER_CREATED_AFTER
 from autotune_platform.budgets.money import MoneyBudgets, NoRoom, Reserved
 from autotune_platform.budgets.scopes import MoneyLimits
 from autotune_platform.budgets.task_money import TaskMoney
@@ -32,10 +38,9 @@ from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.training_jobs import JobRefusedError
 from autotune_platform.storage.counting import Addition
 
-TRY_AGAIN_AFTER: Final = timedelta(minutes=10)
-GIVE_UP_AFTER: Final = timedelta(hours=24)
-"""So long there may be no capacity."""
 MOST_FAILURES: Final = 3
+GIVEN_BACK_WITHIN: Final = NEVER_CREATED_AFTER + timedelta(minutes=5)
+"""So long after a job was refused nothing is set aside for it any more."""
 
 
 class Looked(NamedTuple):
@@ -130,14 +135,29 @@ class SageMakerStep:
             else:
                 self._create(training, job, begun)
         elif not found.is_of(training.id, _data(training)):
-            self._fail(training, job, "job_name_taken")
+            # No job of ours can have that name, so nothing is paid.
+            others = found._replace(seconds=0, billable_seconds=0)
+            self._fail(training, job, "job_name_taken", found=others)
         elif found.outcome == "running":
-            self.progress.go_on(training, "train")
-            if error is not None:
-                self.jobs.stop(job.name)
-                return SHORTEST_WAIT_S
+            return self._watch(training, job, found, error)
         else:
             self._end(training, job, found, error)
+        return self._wait(training)
+
+    def _watch(
+        self,
+        training: Training,
+        job: TrainingJob,
+        found: Found,
+        error: ApprenticeTrainingError | None,
+    ) -> int:
+        """Let a job run, or have it stopped that nobody wants or that gets no instance."""
+        if waits_too_long(found, self.progress.clock.now()):
+            job = job.model_copy(update={"is_given_up": True})
+        is_noted = self.progress.go_on(training, "train", job=job)
+        if error is not None or (is_noted and job.is_given_up):
+            self.jobs.stop(job.name)
+            return SHORTEST_WAIT_S
         return self._wait(training)
 
     def _plan(self, training: Training, begun: Begun) -> int:
@@ -189,10 +209,18 @@ class SageMakerStep:
             stored = self.progress.trainings.get(training.task_id, training.number)
             if stored is not None and stored.job is not None and not stored.has_ended:
                 self._create(stored, stored.job, begun)
+        elif isinstance(reserved, NoRoom) and self._is_given_back_soon(training):
+            self.progress.go_on(training, "train")
         elif reserved is not None:
             if isinstance(reserved, NoRoom):
                 self.money.announce(reserved)
             self.progress.fail(training, "budget_exhausted")
+
+    def _is_given_back_soon(self, training: Training) -> bool:
+        """Return whether money may be set aside for a job that was refused."""
+        refused_at = training.plan.refused_at if training.plan else None
+        now = self.progress.clock.now()
+        return refused_at is not None and now - refused_at < GIVEN_BACK_WITHIN
 
     def _set_limits(self, training: Training, monthly: str) -> None:
         self.budgets.put(
@@ -220,11 +248,14 @@ class SageMakerStep:
         try:
             self.jobs.create(asked)
         except JobRefusedError as refused:
+            # One of this name is looked at next time: it may be ours, as where the answer to its
+            # creation was lost and asking again was refused.
+            if refused.code == "ResourceInUse" or self.jobs.find(job.name) is not None:
+                return
             if refused.code in {"ResourceLimitExceeded", "CapacityError"}:
-                self._elsewhere(training, job, begun, None)
-            elif refused.code != "ResourceInUse":
+                self._elsewhere(training, job, begun, None, str(refused))
+            else:
                 self._fail(training, job, "job_refused", reason=str(refused))
-            # One whose name is taken is looked at next time: it may be ours.
             return
         after = self.progress.trainings.get(training.task_id, training.number)
         is_under_way = after is not None and after.id == training.id and not after.has_ended
@@ -246,8 +277,8 @@ class SageMakerStep:
             self._fail(training, job, error or "task_changed", found=found)
         elif found.outcome == "completed":
             self._go_on(training, job, found, step="verify", artifact=found.artifact)
-        elif found.outcome == "no_capacity":
-            self._elsewhere(training, job, begun, found)
+        elif found.outcome == "no_capacity" or (found.outcome == "stopped" and job.is_given_up):
+            self._elsewhere(training, job, begun, found, lack_of(job, found))
         elif found.outcome == "out_of_time" and not job.is_resumed:
             self._again(training, job, found, is_resumed=True)
         elif found.outcome == "failed" and plan.failures + 1 < MOST_FAILURES:
@@ -256,31 +287,28 @@ class SageMakerStep:
             self._fail(training, job, _ERRORS[found.outcome], reason=found.reason, found=found)
 
     def _elsewhere(
-        self, training: Training, job: TrainingJob, begun: Begun, found: Found | None
+        self, training: Training, job: TrainingJob, begun: Begun, found: Found | None, said: str
     ) -> None:
-        """Go on with the next type of instance; after the last, with the first, some time later."""
-        plan, now = training.plan or JobPlan(), self.progress.clock.now()
-        since = plan.without_since or now
-        if now - since >= GIVE_UP_AFTER:
-            self._fail(training, job, "no_capacity", found=found)
+        """Go on with another type of instance, or end where there was none for too long."""
+        before, now = training.plan or JobPlan(), self.progress.clock.now()
+        if found is None:
+            before = before.model_copy(update={"refused_at": now})
+        lacks = {**before.lacks, job.instance_type: said}
+        types = begun.configuration.document["training"]["instanceTypes"]
+        has_trained = found is not None and found.seconds > 0
+        plan = plan_elsewhere(before, job, types, now=now, has_trained=has_trained)
+        if plan is None:
+            reason = "; ".join(f"{one}: {lack}" for one, lack in lacks.items())
+            self._fail(training, job, "no_capacity", reason=reason, found=found)
             return
-        is_last = plan.instance + 1 >= len(
-            begun.configuration.document["training"]["instanceTypes"]
-        )
-        self._again(
-            training,
-            job,
-            found,
-            instance=0 if is_last else plan.instance + 1,
-            not_before=now + TRY_AGAIN_AFTER if is_last else None,
-            without_since=since,
-        )
+        plan = plan.model_copy(update={"lacks": lacks})
+        self._go_on(training, job, found, step="train", job_after=None, plan=plan)
 
     def _again(
         self, training: Training, job: TrainingJob, found: Found | None, **changes: Any
     ) -> None:
         plan = training.plan or JobPlan()
-        update = {"not_before": None, "without_since": None, **changes}
+        update = {"not_before": None, "without_since": None, "lacks": {}, **changes}
         self._go_on(
             training, job, found, step="train", job_after=None, plan=plan.model_copy(update=update)
         )
@@ -314,23 +342,29 @@ class SageMakerStep:
     def _paid(
         self, training: Training, job: TrainingJob, found: Found | None
     ) -> tuple[list[Addition], dict[str, Any]]:
-        """Return what pays for a job, and what is known of its training from then on."""
-        billable = 0 if found is None else found.billable_seconds
+        """Return what pays for a job, and what is known of its training from then on.
+
+        One that was refused is paid for by whoever watches: another that looks after the training
+        may create it yet.
+        """
+        now = self.progress.clock.now()
+        if found is None:
+            return [self.watched.left(training.task_id, job.name, now)], {}
+        billable = found.billable_seconds
         spent = price_of(billable, job.price_nano_usd)
         tell_if_above(job.name, reserved_nano_usd=job.reserved_nano_usd, spent_nano_usd=spent)
         paid = self.money.settlement(
             [_scope(training)], job.periods, reserved=job.reserved_nano_usd, spent=spent
         )
-        paid.append(self.watched.closed(training.task_id, job.name, self.progress.clock.now()))
+        paid.append(self.watched.closed(training.task_id, job.name, now))
         if spent:
-            day = self.progress.clock.now().astimezone(UTC).date().isoformat()
+            day = now.astimezone(UTC).date().isoformat()
             paid.append(self.progress.trainings.paid(training, day, spent))
-        trained = training.trained_seconds + (0 if found is None else found.seconds)
         known = {
             "job": job.model_copy(update={"billable_seconds": billable, "spent_nano_usd": spent}),
             "spent_nano_usd": training.spent_nano_usd + spent,
             "billable_seconds": training.billable_seconds + billable,
-            "trained_seconds": trained,
+            "trained_seconds": training.trained_seconds + found.seconds,
         }
         return paid, known
 

@@ -6,7 +6,7 @@ say, and whoever finds it done leaves it.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any, NamedTuple
 
@@ -76,6 +76,22 @@ class TrainingProgress:
         if begun is None:
             self.fail(training, "task_changed")
         return begun
+
+    def start(self, under: Under, step: ApprenticeTrainingStep) -> Begun | None:
+        """Return what ``begin`` does, of a step that takes minutes; each try of it is noted.
+
+        So it does not count as lost while a function is at it, the how many-th try that is.
+
+        Raises:
+            UnavailableError: others are changing the training.
+        """
+        begun = self.begin(under, step)
+        if begun is None:
+            return None
+        noted = self.going_on(begun.training, step)
+        if not self.trainings.change(begun.training, noted):
+            raise UnavailableError("others are changing this training", retry_after_seconds=1)
+        return replace(begun, training=noted)
 
     def standing(self, training: Training) -> Begun | None:
         """Return a training with its task; None where that is gone or has another definition."""

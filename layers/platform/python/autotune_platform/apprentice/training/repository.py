@@ -11,6 +11,7 @@ from autotune_platform.apprentice.examples.items import (
     COUNTED,
     EXAMPLES_COUNTED,
     GROWN,
+    LOOKED_BY,
     counts_key,
 )
 from autotune_platform.apprentice.folding.items import COST_TRAINING, DUE_RUNS_INDEX, day_key
@@ -42,18 +43,28 @@ _PASSING = ("job", "model_kept_until", "is_left")
 
 
 class Grown(NamedTuple):
-    """A number of examples that changed since somebody looked."""
+    """A number of examples that changed since somebody looked, or whose task's configuration did.
+
+    Attributes:
+        configuration: version of the last one that was put; None where that was the first one.
+    """
 
     organization_id: str
     task_id: str
     task_name: str
     definition_hash: str
     examples: int
+    configuration: int | None
 
     @property
     def key(self) -> Key:
         """Where it is stored."""
         return self.task_id, counts_key(self.definition_hash)
+
+    @property
+    def as_it_was(self) -> Mapping[str, int | None]:
+        """What of it is as it was read while nothing changed."""
+        return {EXAMPLES_COUNTED: self.examples, LOOKED_BY: self.configuration}
 
 
 class TrainingRepository:
@@ -283,17 +294,16 @@ class TrainingRepository:
                     stored["task_name"],
                     stored["sk"].removeprefix(COUNTED),
                     stored[EXAMPLES_COUNTED],
+                    stored.get(LOOKED_BY),
                 )
 
     def looked(self, grown: Grown) -> None:
         """Have a number looked at no more until it changes; one that has changed stays."""
-        as_it_was = {EXAMPLES_COUNTED: grown.examples}
-        self._table.update(*grown.key, {}, remove=DueIndex.ATTRIBUTES, only_if=as_it_was)
+        self._table.update(*grown.key, {}, remove=DueIndex.ATTRIBUTES, only_if=grown.as_it_was)
 
     def look_again(self, grown: Grown, at: datetime) -> None:
         """Have a number looked at again at a time, or once it changes."""
-        as_it_was = {EXAMPLES_COUNTED: grown.examples}
-        self._table.update(*grown.key, {"due_at": moment(at)}, only_if=as_it_was)
+        self._table.update(*grown.key, {"due_at": moment(at)}, only_if=grown.as_it_was)
 
     def erase(self, task_id: str) -> None:
         """Delete all trainings of a task; a repeat goes on with it.

@@ -1,9 +1,10 @@
 """Trainings that start by themselves, once there are examples enough.
 
-Whoever counts examples has their number looked at (``examples.items.grown``). A sweep looks, starts
-what is due, and takes the number off the index if it is as it was read. So nothing is asked of
-tasks where nothing happens, whoever is killed leaves the number to the next sweep, and of two that
-sweep one begins: a training requires its number and that none is under way.
+Whoever counts examples has their number looked at (``examples.items.grown``), and so has whoever
+changes a configuration, by which fewer may be enough (``reconfigured``). A sweep looks, starts what
+is due, and takes the number off the index if it is as it was read. So nothing is asked of tasks
+where nothing happens, whoever is killed leaves the number to the next sweep, and of two that sweep
+one begins: a training requires its number and that none is under way.
 
 One that could not be paid for, or whose model could not be hosted (``kept``), is held back, and
 looked at again every ten minutes: to begin it would freeze its examples for nothing or pay for

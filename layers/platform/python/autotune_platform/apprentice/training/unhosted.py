@@ -5,6 +5,7 @@ from autotune.protocol.apprentice_trainings import (
     ApprenticeTrainingHosting,
     ApprenticeTrainingHostLack,
 )
+from autotune_platform.apprentice.hosting.lacking import has_no_type
 from autotune_platform.apprentice.hosting.models import Hosting, Lack
 
 _ERRORS: dict[str | None, ApprenticeTrainingError] = {
@@ -45,8 +46,13 @@ def why_not_hosted(
         return error, _DIFFERS
     if hosting.error == "refused" and base is not None and base.refusal is not None:
         return error, f"SageMaker takes no such model, whatever the instance: {base.refusal}"
+    if hosting.error == "limit" and hosting.refusal is not None:
+        return error, f"the account may host no more: {hosting.refusal}"
     lacks = dict(base.lacking.lacks) if base is not None and base.lacking is not None else {}
-    if error == "not_hosted" and not (hosting.error == "refused" and lacks):
+    # What types lacked before says nothing of what was refused, or taken down, on the last one.
+    if error == "not_hosted" and not (
+        hosting.error == "refused" and base is not None and has_no_type(base)
+    ):
         return error, hosting.error
     if not lacks and base is not None and base.instance_type:
         lacks[base.instance_type] = "quota" if hosting.error == "limit" else "capacity"

@@ -22,6 +22,7 @@ from autotune_platform.storage.table import Table
 OPEN_JOBS: Final = "jobs"
 """The partition of the index that has all notes: there are as many as jobs under way."""
 LOOK_AFTER: Final = timedelta(minutes=5)
+LOOK_SOON: Final = timedelta(minutes=1)
 _KEPT_CLOSED = timedelta(days=1)
 
 
@@ -71,6 +72,19 @@ class WatchedJobs:
             sk=JOB + name,
             changes={"expires_at": int((now + _KEPT_CLOSED).timestamp())},
             remove=(OPEN_SHARD, "due_at"),
+            only_if={OPEN_SHARD: OPEN_JOBS},
+        )
+
+    def left(self, task_id: str, name: str, now: datetime) -> Addition:
+        """Return what leaves a job to whoever watches, as a part of a transaction.
+
+        Its training goes on without it, or ends, and nobody knows that it will never be created.
+        """
+        return Addition(
+            table=self._table.name,
+            pk=jobs_of(task_id),
+            sk=JOB + name,
+            changes={"left_since": moment(now), "due_at": moment(now + LOOK_SOON)},
             only_if={OPEN_SHARD: OPEN_JOBS},
         )
 

@@ -1,4 +1,4 @@
-"""Jobs whose training ended without them, or is gone: they are stopped, and paid for."""
+"""Jobs whose training goes on or ended without them, or is gone: they are stopped and paid for."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,7 +14,7 @@ from autotune_platform.apprentice.training.items import training_key, trainings_
 from autotune_platform.apprentice.training.jobs import Found, found_in
 from autotune_platform.apprentice.training.models import Training, WatchedJob
 from autotune_platform.apprentice.training.repository import TrainingRepository
-from autotune_platform.apprentice.training.watched import LOOK_AFTER, WatchedJobs
+from autotune_platform.apprentice.training.watched import LOOK_AFTER, LOOK_SOON, WatchedJobs
 from autotune_platform.budgets.money import MoneyBudgets
 from autotune_platform.budgets.scopes import COMMITTED
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
@@ -28,7 +28,6 @@ logger = Logger()
 
 NEVER_CREATED_AFTER: Final = timedelta(minutes=15)
 """Whoever was about to create a job when its training ended has done so by then, or never will."""
-_SOON = timedelta(minutes=1)
 _MOST = 500
 
 
@@ -67,8 +66,8 @@ class JobWatching:
         training = self.trainings.get(one.task_id, one.number)
         if training is not None and training.id != one.training_id:
             training = None
-        if training is not None and not training.has_ended:
-            # Where it is at another job, this note is closed by now: its files are in use.
+        is_under_way = training is not None and not training.has_ended
+        if training is not None and is_under_way and _is_at(training, one):
             self._again(one, LOOK_AFTER, left_since=None)
             return
         now = self.clock.now()
@@ -80,12 +79,13 @@ class JobWatching:
         elif found is not None and found.outcome == "running":
             logger.warning("a job without a training is stopped", job=one.name)
             self.sagemaker.stop(one.name)
-            self._again(one, _SOON, left_since=since)
+            self._again(one, LOOK_SOON, left_since=since)
             return
         if found is None and now < since + NEVER_CREATED_AFTER:
-            self._again(one, _SOON, left_since=since)
+            self._again(one, LOOK_SOON, left_since=since)
             return
-        self.files.delete_jobs(one.task_id, one.training_id)
+        if not is_under_way:  # else its next job uses them
+            self.files.delete_jobs(one.task_id, one.training_id)
         self._pay(one, training, found, now)
 
     def _pay(
@@ -107,20 +107,22 @@ class JobWatching:
             day = now.astimezone(UTC).date().isoformat()
             paid.append(self.trainings.paid(training, day, spent))
         if not self.watched.close(one, now, *paid):
-            self._again(one, _SOON, left_since=one.left_since)
+            self._again(one, LOOK_SOON, left_since=one.left_since)
 
     def _shown(self, training: Training, one: WatchedJob, billable: int, spent: int) -> Addition:
-        """Return what has a training that has ended show what its job cost."""
+        """Return what has a training show what a job cost that it goes on or ended without."""
         changes: dict[str, Any] = {}
         if training.job is not None and _is_at(training, one):
             known = {"billable_seconds": billable, "spent_nano_usd": spent}
             job = training.job.model_copy(update=known)
             changes["job"] = job.model_dump(mode="json", exclude_none=True)
+        # Whoever has read one that is under way would store its own sum over this one.
+        turn = {} if training.has_ended else {"turn": 1}
         return Addition(
             table=self.money.outbox.name,
             pk=trainings_of(one.task_id),
             sk=training_key(one.number),
-            numbers={"spent_nano_usd": spent, "billable_seconds": billable},
+            numbers={"spent_nano_usd": spent, "billable_seconds": billable, **turn},
             changes=changes,
             only_if={"id": one.training_id},
         )

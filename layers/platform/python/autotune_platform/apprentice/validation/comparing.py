@@ -44,8 +44,7 @@ class Comparison:
         mean: the weighted mean difference, -1 to 1.
         differing: share of inputs on which the two differ, 0 to 1.
         margin: how much worse may be overlooked.
-        statistic: in standard deviations: how far the mean is above minus the margin.
-        is_no_worse: whether that is enough.
+        is_no_worse: whether the mean is far enough above minus the margin.
         power: how probable it was to find this of two versions that are equally good and differ on
             as many inputs; None where none differs.
         inputs_for_power: how many inputs make that 80 %; None alike.
@@ -55,7 +54,6 @@ class Comparison:
     mean: float
     differing: float
     margin: float
-    statistic: float
     is_no_worse: bool
     power: float | None
     inputs_for_power: int | None
@@ -76,7 +74,6 @@ def compare(differences: Iterable[Difference], *, margin: float, alpha: float) -
     weights = [one.weight / heaviest for one in found]
     above = [weight * (one.value + margin) for weight, one in zip(weights, found, strict=True)]
     needed = _NORMAL.inv_cdf(1 - alpha)
-    statistic = _statistic(above, lowest=margin - 1)
     power, inputs = _power(found, weights, margin, needed)
     return Comparison(
         inputs=len(found),
@@ -84,8 +81,7 @@ def compare(differences: Iterable[Difference], *, margin: float, alpha: float) -
         / math.fsum(weights),
         differing=sum(one.value != 0 for one in found) / len(found),
         margin=margin,
-        statistic=statistic,
-        is_no_worse=statistic > needed,
+        is_no_worse=_statistic(above, lowest=margin - 1) > needed,
         power=power,
         inputs_for_power=inputs,
     )

@@ -47,12 +47,14 @@ class TrainingJobEnvironment(TrainingEnvironment, TrainingPricesEnvironment):
         training_role_arn: what jobs may.
         training_image: what they run in.
         training_code: address in S3 of the program's archive.
+        training_key_arn: of the key that what jobs write is encrypted with at rest.
     """
 
     training_prefix: str
     training_role_arn: str
     training_image: str
     training_code: str
+    training_key_arn: str
 
 
 class TrainingSweepEnvironment(TrainingPricesEnvironment):
