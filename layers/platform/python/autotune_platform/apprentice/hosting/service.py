@@ -45,7 +45,8 @@ class Hostings:
             if not is_stored:
                 return found
         if found.training != wanted.training:
-            taken_over = found.model_copy(update={"training": wanted.training})
+            changes = {"training": wanted.training, "begun_at": self.clock.now()}
+            taken_over = found.model_copy(update=changes)
             if not self.repository.change(found, taken_over):
                 # The sweeper may just have begun to take it down for the one before.
                 return self._made(wanted, name, behind=found)
