@@ -278,8 +278,13 @@ class Alarms(Construct):
         value: str = "1",
         also: Sequence[ServiceFunction] = (),
         where: Mapping[str, Sequence[str]] | None = None,
+        source: str = "",
     ) -> None:
-        """Makes a metric of what lines of a function's log say; see ``watch_log``."""
+        """Makes a metric of what lines of a function's log say; see ``watch_log``.
+
+        Args:
+            source: Names these lines, where others elsewhere make the same metric.
+        """
         said = logs.FilterPattern.string_value("$.message", "=", message)
         fields = [
             logs.FilterPattern.any(
@@ -290,7 +295,7 @@ class Alarms(Construct):
         for number, one in enumerate([function, *also]):
             logs.MetricFilter(
                 self,
-                f"{name}Filter{number or ''}",
+                f"{name}{source}Filter{number or ''}",
                 log_group=one.log_group,
                 filter_pattern=logs.FilterPattern.all(said, *fields) if fields else said,
                 metric_namespace=METRICS_NAMESPACE,

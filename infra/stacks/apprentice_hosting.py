@@ -125,7 +125,7 @@ class ApprenticeHosting(Construct):
 
     def _add_sweep(self) -> None:
         config = self._stack.shared.config
-        table = self._stack.shared.data.apprentice
+        table, files = self._stack.shared.data.apprentice, self._stack.shared.data.apprentice_files
         sweep = self._stack.create(
             "SweepHostings",
             module="sweep_hostings",
@@ -133,6 +133,7 @@ class ApprenticeHosting(Construct):
             timeout=SWEEP_TIMEOUT,
             environment={
                 "APPRENTICE_TABLE": table.table.table_name,
+                "APPRENTICE_BUCKET": files.bucket.bucket_name,
                 "HOSTING_PREFIX": self._prefix,
                 "HOSTING_ROLE_ARN": self._role.role_arn,
                 "ADAPTER_IMAGE": config.image("adapter-image"),
@@ -144,6 +145,8 @@ class ApprenticeHosting(Construct):
         table.grant_query_index(function, index_name=DUE_RUNS_INDEX)
         table.grant_read(function, "GetItem", "Query", keys=TASKS)
         table.grant_write(function, "DeleteItem", "UpdateItem", keys=HOSTINGS)
+        # What lies there is compared with what adapters were trained on.
+        files.grant_read(function, names=BASES)
         for kind, operations in OPERATIONS.items():
             iam.Grant.add_to_principal(
                 grantee=function,

@@ -29,6 +29,8 @@ TRAININGS = [
 STEP_TIMEOUT = Duration.minutes(15)
 HOST_TIMEOUT = Duration.minutes(5)
 SHORT_TIMEOUT = Duration.seconds(60)
+# As ``apprentice.training.watching`` words it, of what no event of a training's end has.
+PAID_MESSAGE = "a left job was paid"
 # A hundred thousand examples, their features and the weights of two thousand outputs: see
 # benchmarks/linear_ceilings.py.
 TRAIN_MB = 3_008
@@ -265,6 +267,13 @@ class ApprenticeTraining(Construct):
         # A job that is left over is paid for, and what it wrote is deleted.
         self._data.apprentice_files.grant_delete(function, names=JOBS)
         self._stack.run_every(Duration.minutes(1), sweep)
+        self._stack.alarms.measure_log(
+            sweep,
+            name="TrainingNanoUsd",
+            message=PAID_MESSAGE,
+            value="$.nano_usd",
+            source="OfLeftJobs",
+        )
         return sweep
 
     def _add_routes(self, http: HttpStack) -> None:

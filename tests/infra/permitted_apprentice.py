@@ -138,6 +138,8 @@ OF_APPRENTICE = {
     | table("Apprentice/index/dueRuns", "Query")
     | table("Apprentice", "GetItem", "Query", keys="apt_*")
     | table("Apprentice", "DeleteItem", "UpdateItem", keys="apt_*#hosting")
+    | found_in("ApprenticeFiles")
+    | bucket("ApprenticeFiles", "GetObject", names="bases/*")
     | at_sagemaker(
         "endpoint",
         *("CreateEndpoint", "DescribeEndpoint", "DeleteEndpoint", "AddTags", "ListTags"),

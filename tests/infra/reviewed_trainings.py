@@ -18,6 +18,8 @@ OF_TRAININGS = (
         dynamodb:Query Apprentice apt_*
         dynamodb:DeleteItem Apprentice apt_*#hosting
         dynamodb:UpdateItem Apprentice apt_*#hosting
+        s3:GetObject ApprenticeFiles/apprentice/bases/*
+        s3:ListBucket ApprenticeFiles
         sagemaker:AddTags endpoint/*
         sagemaker:AddTags endpoint-config/*
         sagemaker:AddTags inference-component/*

@@ -10,6 +10,7 @@ from autotune.protocol.apprentice_events import ApprenticeTrainingChanged
 from autotune.protocol.apprentice_trainings import ApprenticeTrainingError
 from autotune_platform.apprentice.hosting.stepping import COUNTED_MESSAGE, STUCK_MESSAGE
 from autotune_platform.apprentice.training.bounds import ABOVE_BOUND as JOB_ABOVE_BOUND
+from autotune_platform.apprentice.training.watching import PAID_MESSAGE
 from autotune_platform.audit.events import AUDITED_MESSAGE
 from autotune_platform.graders.probing import GONE
 from autotune_platform.ledger.comparing import ABOVE_BOUND, DIFFERS
@@ -281,10 +282,18 @@ def test_ends_of_trainings_are_counted_by_what_came_of_them(aws):
     ] == [True] * 3
     spent = found["TrainingNanoUsd"]["MetricTransformations"][0]["MetricValue"]
     assert spent == "$.data.spentNanoUsd"
+    [left] = [
+        one["Properties"]
+        for one in aws.service.find_resources("AWS::Logs::MetricFilter").values()
+        if PAID_MESSAGE in one["Properties"]["FilterPattern"]
+    ]
+    [metric] = left["MetricTransformations"]
+    assert (metric["MetricName"], metric["MetricValue"]) == ("TrainingNanoUsd", "$.nano_usd")
     named = re.findall(
         r'\$\.data\.error = "([a-z_]+)"', found["TrainingsNeedOperator"]["FilterPattern"]
     )
     assert {"hosting_capacity", "hosting_quota", "not_hosted"} <= set(named)
+    assert {"data_refused", "artifact_refused"} <= set(named)  # somebody changed bytes in storage
     assert set(named) <= set(get_args(ApprenticeTrainingError))
 
 

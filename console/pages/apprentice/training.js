@@ -49,7 +49,7 @@ function HostAgain({ name, training: { number }, onClose }) {
   };
   return html`
     <${Confirm} title=${`Host the model of training ${count(number)}?`} yes="Host" busy=${busy} problem=${problem} onYes=${host} onClose=${onClose}>
-      A new training has it hosted and judges it. Nothing is trained or paid for again. If that ends before the model is judged, it is kept for 30 days from then.
+      A new training has it hosted and judges it. No job is paid for again; the instance that hosts it costs by the hour. If that ends before the model is judged, it is kept for 30 days from then.
     <//>
   `;
 }

@@ -6,6 +6,7 @@ import pytest
 
 from autotune_platform.apprentice.hosting import lacking
 from autotune_platform.apprentice.hosting.hosts import Found
+from autotune_platform.apprentice.hosting.models import STARTED_AFTER
 from autotune_platform.apprentice.hosting.repository import HostingDay
 from autotune_platform.apprentice.hosting.stepping import STUCK_MESSAGE
 from autotune_platform.apprentice.instance_prices import InstancePrices
@@ -125,10 +126,15 @@ def test_an_adapter_whose_base_does_not_start_is_given_up_with_it(hosted, monkey
 
 
 @pytest.mark.parametrize(
-    ("created", "then"),
-    [("CreateEndpoint", ("waiting", None)), ("CreateInferenceComponent", ("deleting", "stuck"))],
+    ("created", "minutes", "then"),
+    [
+        ("CreateEndpoint", 31, ("waiting", None)),
+        ("CreateInferenceComponent", 46, ("deleting", "stuck")),
+    ],
 )
-def test_what_is_stuck_is_alarmed_and_deleted_once_it_can_be(hosted, caplog, created, then):
+def test_what_is_stuck_is_alarmed_and_deleted_once_it_can_be(
+    hosted, caplog, created, minutes, then
+):
     hosted.lab.plant(Kind.STUCK, operation=created, seconds=1.5)
     hosting = hosted.base_of(hosted.want("1-aa"))
     look = hosted.advancing.look
@@ -140,7 +146,7 @@ def test_what_is_stuck_is_alarmed_and_deleted_once_it_can_be(hosted, caplog, cre
     if created == "CreateInferenceComponent":
         until(lambda: "Creating" not in endpoints_of(hosted))
         again()
-    hosted.clock.turn(minutes=31)
+    hosted.clock.turn(minutes=minutes)
     again()
     found = hosted.repository.find(hosted.task_id, hosting.name)
     assert (found.state, found.error) == then
@@ -333,13 +339,16 @@ def test_an_instance_is_counted_whose_component_is_beyond_a_quota(hosted, monkey
     assert sum_of(hosted) == HostingDay(600, 0, 600 * 100_000)
 
 
-def test_a_component_has_half_an_hour_of_its_own(hosted, monkeypatch):
+def test_a_component_has_as_long_as_sagemaker_lets_it_load_and_start(hosted, monkeypatch):
     base = with_an_endpoint_under_way(hosted, monkeypatch)
     hosted.lab.plant(Kind.STUCK, operation="CreateInferenceComponent")
     states = []
-    for minutes in (29, 20, 11):
+    for minutes in (29, 40, 6):
         hosted.clock.turn(minutes=minutes)
         hosted.advancing.look(hosted.repository.find(hosted.task_id, base.name))
         found = hosted.repository.find(hosted.task_id, base.name)
         states.append((found.state, found.error))
     assert states == [("creating", None), ("creating", None), ("deleting", "stuck")]
+    made = hosted.lab.sagemaker.describe_inference_component(InferenceComponentName=base.name)
+    allowed = made["Specification"]["StartupParameters"]
+    assert timedelta(seconds=sum(allowed.values())) < STARTED_AFTER

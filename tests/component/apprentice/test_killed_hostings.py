@@ -159,6 +159,7 @@ class Life:
             ),
             tasks=tasks,
             hosts=Hosts(control=self.sagemaker, settings=settings),
+            weights=lambda _: None,
             steps=HostingSteps(
                 repository=repository,
                 tasks=tasks,

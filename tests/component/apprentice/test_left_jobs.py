@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from autotune_platform.apprentice.instance_prices import PAID_BEYOND_S, price_of, reserved_for
 from autotune_platform.apprentice.training.bounds import ABOVE_BOUND
+from autotune_platform.apprentice.training.watching import PAID_MESSAGE
 from autotune_platform.budgets.uses import partition, task_scope, training_of
 from autotune_platform.runtime import clients
 from autotune_platform.storage.table import Table
@@ -150,7 +151,7 @@ def test_a_task_that_is_deleted_at_any_call_leaves_no_job(trainings, jobs, clock
     assert swept(clock, days=1) == 1  # that of the last task, which is there
 
 
-def test_what_the_job_of_a_lost_execution_cost_is_paid_and_shown(trainings, jobs, clock):
+def test_what_the_job_of_a_lost_execution_cost_is_paid_and_shown(trainings, jobs, clock, caplog):
     event = trainings.look(trainings.begin()._asdict())
     handler("functions.apprentice.fail_training")(event, LambdaContext(60))
     assert jobs.running() == []
@@ -162,6 +163,8 @@ def test_what_the_job_of_a_lost_execution_cost_is_paid_and_shown(trainings, jobs
     assert (found["error"], found["spentNanoUsd"]) == ("platform_error", spent)
     assert (found["job"]["billableSeconds"], found["job"]["spentNanoUsd"]) == (BILLED, spent)
     assert swept(clock, days=1) == 0  # and nothing is paid for twice
+    told = [one.nano_usd for one in caplog.records if one.message == PAID_MESSAGE]
+    assert told == [spent]
 
 
 @pytest.mark.parametrize("is_left", [True, False])

@@ -11,6 +11,7 @@ from autotune_platform.apprentice.hosting.repository import HostingRepository
 from autotune_platform.apprentice.hosting.stepping import HostingSteps
 from autotune_platform.apprentice.hosting.sweeping import HostingSweeping
 from autotune_platform.apprentice.instance_prices import InstancePrices
+from autotune_platform.apprentice.students.files import BaseModels
 from autotune_platform.apprentice.training.repository import TrainingRepository
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment.apprentice_training import HostingSweepEnvironment
@@ -48,5 +49,8 @@ class HostingSweepParts:
                     prices=InstancePrices(usd=self.environment.training_prices),
                 ),
                 hosts=Hosts(control=BotoControl(clients.sagemaker()), settings=settings),
+                weights=BaseModels(
+                    bucket=self.environment.apprentice_bucket, s3=clients.s3()
+                ).digest,
             )
         )

@@ -96,7 +96,8 @@ def host_training(
 ) -> None:
     """Have a model hosted and judged that a job of a training made, and that nobody judged then.
 
-    Nothing is trained or paid for again. The exit status is 1 where no version came of it.
+    No job is paid for again; the instance that hosts it costs by the hour, while it is judged and
+    while its version is asked. The exit status is 1 where no version came of it.
     """
     training = invocation.client.apprentice.trainings.host(task, number)
     _follow(invocation, task, training, wait=wait, timeout=timeout)

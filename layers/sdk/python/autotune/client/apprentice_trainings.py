@@ -79,7 +79,7 @@ def host_training(
     """Begin a training that has a model hosted which an earlier one made, and judges it.
 
     That is for one whose model nobody judged and that is kept (``model_kept_until``), once there is
-    an instance for it: nothing is trained or paid for again.
+    an instance for it. No job is paid for again; that instance costs by the hour.
 
     Args:
         number: of the training that made it; the new one has another.

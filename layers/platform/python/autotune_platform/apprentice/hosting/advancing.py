@@ -4,6 +4,7 @@ A look may be cut off anywhere and repeated by anybody: it compares, does what i
 stores where the hosting stands on condition that nobody else has.
 """
 
+from collections.abc import Callable
 from datetime import datetime
 from functools import cached_property
 
@@ -35,13 +36,18 @@ _FIRST_CONFIGURATION = 1
 
 @part
 class HostingAdvancing:
-    """Takes hostings from state to state."""
+    """Takes hostings from state to state.
+
+    Attributes:
+        weights: see ``HostingMaking``.
+    """
 
     repository: HostingRepository
     needs: TaskNeeds
     tasks: TaskRepository
     hosts: Hosts
     steps: HostingSteps
+    weights: Callable[[str], str | None]
 
     @property
     def clock(self) -> Clock:
@@ -60,6 +66,7 @@ class HostingAdvancing:
             hosts=self.hosts,
             steps=self.steps,
             restoring=self._restoring,
+            weights=self.weights,
         )
 
     def look(self, hosting: Hosting) -> None:
@@ -137,7 +144,8 @@ class HostingAdvancing:
         elif hosting.state == "waiting":
             self._making.try_next(hosting, now)
         elif hosting.state == "asleep" and was_wanted(hosting):
-            self._begin_resizing(hosting, now, copies=1)
+            if not self._making.differs(hosting):
+                self._begin_resizing(hosting, now, copies=1)
         elif hosting.state == "ready" and is_idle(hosting, now):
             self._begin_resizing(hosting, now, copies=0)
         elif hosting.state == "ready":
@@ -193,7 +201,8 @@ class HostingAdvancing:
         """Have a base whose copy is gone get another one, or sleep where nobody asks it now."""
         logger.warning("a base has no copy", hosting=hosting.name)
         copies = int(is_wanted_now(hosting, now))
-        self._begin_resizing(hosting, now, copies=copies, is_missing=True)
+        if not copies or not self._making.differs(hosting):
+            self._begin_resizing(hosting, now, copies=copies, is_missing=True)
 
     def _lose(self, hosting: Hosting, found: Found) -> None:
         """Give up what SageMaker has no more, or that failed after it had answered."""
@@ -224,7 +233,7 @@ class HostingAdvancing:
                 self._begin_resizing(hosting, now, copies=0, is_missing=True)
             else:
                 self.steps.enter(hosting, "asleep", copies=0)
-        elif hosting.is_stuck(now):
+        elif hosting.is_stuck(now) and not hosting.is_starting(now):
             self.steps.give_up(hosting, "stuck")
         elif found.status is None or found.status == FAILED:
             self._lose(hosting, found)

@@ -8,14 +8,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from autotune_platform.apprentice.hosting.models import Hosting, HostingError, tags_of
+from autotune_platform.apprentice.hosting.models import (
+    LOADS_WITHIN,
+    Hosting,
+    HostingError,
+    tags_of,
+)
 from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.sagemaker_control import SageMakerControl
 
 IN_SERVICE, FAILED = "InService", "Failed"
 """What SageMaker says of an endpoint or a component that answers, and of one that never will."""
 VARIANT = "all"
-_STARTUP_SECONDS = 1_200
+_STARTUP_SECONDS = int(LOADS_WITHIN.total_seconds())
 _BASE_MB = 4_096
 _ACCELERATED = ("ml.g", "ml.p")
 _SPACE_FOR_ADAPTERS = 4

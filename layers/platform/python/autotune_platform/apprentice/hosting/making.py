@@ -4,6 +4,7 @@ Each is made once the one before is in service. What comes between is stored, so
 be the last one of its process.
 """
 
+from collections.abc import Callable
 from datetime import datetime
 
 from aws_lambda_powertools import Logger
@@ -47,17 +48,35 @@ from autotune_platform.runtime.sagemaker_control import HostLimitError
 logger = Logger()
 
 LIMIT_MESSAGE = "the account may host no more"
+_DIFFERS = "other weights lie where the base has its own than its adapters were trained on"
 
 
 @part
 class HostingMaking:
-    """Makes hostings, and has bases try one type of instance after the other."""
+    """Makes hostings, and has bases try one type of instance after the other.
+
+    Attributes:
+        weights: digest of the list of files of a base that lies at an address; None where there is
+            no such list.
+    """
 
     repository: HostingRepository
     tasks: TaskRepository
     hosts: Hosts
     steps: HostingSteps
     restoring: BaseRestoring
+    weights: Callable[[str], str | None]
+
+    def differs(self, base: Hosting) -> bool:
+        """Return whether other weights lie in a base's folder than its own; give it up if so.
+
+        SageMaker reads the folder each time that a copy is made.
+        """
+        if base.base_sha256 is None or self.weights(base.artifact) == base.base_sha256:
+            return False
+        logger.error(STUCK_MESSAGE, hosting=base.name, state=base.state, why=_DIFFERS)
+        self.steps.give_up(base, "base_differs")
+        return True
 
     def create(self, hosting: Hosting, now: datetime) -> None:
         """Make what is missing of a hosting, or wait for it, until all of it answers.
@@ -99,6 +118,8 @@ class HostingMaking:
         found = self.hosts.endpoint(hosting)
         if found.status is not None or ENDPOINT in hosting.created:
             return found
+        if self.differs(hosting):
+            return None
         try:
             is_taken = self.hosts.create_endpoint(hosting)
         except UnhostableError as error:
@@ -186,7 +207,11 @@ class HostingMaking:
                 self.steps.give_up(hosting, "failed")
         elif found.status == IN_SERVICE:
             return True
-        elif not hosting.is_stuck(now) or (base is not None and not base.is_stuck(now)):
+        elif (
+            not hosting.is_stuck(now)
+            or hosting.is_starting(now)
+            or (base is not None and not base.is_stuck(now))
+        ):
             self.steps.stay(hosting, now)
         elif has_no_instance(hosting):
             logger.error(STUCK_MESSAGE, hosting=hosting.name, state=hosting.state)

@@ -15,13 +15,21 @@ State = Literal["creating", "waiting", "ready", "asleep", "resizing", "deleting"
 """``waiting`` is a base for which no instance is to be had: what was made of it is taken down, and
 it begins anew with another type, or later (``lacking``)."""
 HostingError = Literal[
-    "failed", "stuck", "no_capacity", "limit", "name_taken", "refused", "lost", "unasked"
+    "failed",
+    "stuck",
+    "no_capacity",
+    "limit",
+    "name_taken",
+    "refused",
+    "base_differs",
+    "lost",
+    "unasked",
 ]
 """Why it was given up: its host does not start; SageMaker did not get on with it for half an hour,
 or it answered nobody for as long; SageMaker had no instance for it for a day, or the account's
 quotas have no room for any; something that is not ours has its name; SageMaker does not take the
-request, or somebody took down what was being made; it was there, and is not any more; or its
-version was asked by nobody."""
+request, or somebody took down what was being made; other weights lie where its base has its own; it
+was there, and is not any more; or its version was asked by nobody."""
 Lack = Literal["capacity", "quota", "refused"]
 """Why a type of instance is not to be had: SageMaker has none, the account may have no more, or
 SageMaker does not take the type: the region does not have it, or it hosts nothing."""
@@ -31,6 +39,10 @@ MODEL, CONFIGURATION, ENDPOINT, COMPONENT = "model", "configuration", "endpoint"
 not taken at once, and a configuration where no endpoint was made of it at once."""
 
 STUCK_AFTER = timedelta(minutes=30)
+LOADS_WITHIN = timedelta(minutes=20)
+"""So long SageMaker lets a host fetch its weights, and as long again start."""
+STARTED_AFTER = 2 * LOADS_WITHIN + timedelta(minutes=5)
+"""A base that has an instance is given up after so long, and not before SageMaker does."""
 SEEN_WITHIN = timedelta(minutes=2)
 """What SageMaker took is known to all of it within so long: its tables are eventually consistent.
 
@@ -70,11 +82,14 @@ class WantedBase(NamedTuple):
         artifact: URI of the folder that has its weights.
         instance_types: where it may be hosted, one at least; the first that is to be had is taken.
         rank: the highest rank of its adapters.
+        sha256: digest of the list of its files that its adapters were trained on; None where nobody
+            noted it.
     """
 
     artifact: str
     instance_types: tuple[str, ...]
     rank: int
+    sha256: str | None = None
 
 
 class Lacking(FrozenModel):
@@ -108,6 +123,8 @@ class Hosting(FrozenModel):
         instance_types: those that it may have, in the order in which they are tried.
         lacking: that there is none for it; None where it has one, or none was tried.
         rank: highest rank of a base's adapters.
+        base_sha256: digest of the list of its files that a base is to have, or that an adapter was
+            trained on.
         idle_minutes: a base without a call for so long is scaled to zero; as the task had it when
             somebody last asked.
         copies: how many a base is to have.
@@ -143,6 +160,7 @@ class Hosting(FrozenModel):
     instance_types: tuple[str, ...] = ()
     lacking: Lacking | None = None
     rank: int | None = None
+    base_sha256: str | None = None
     idle_minutes: int
     copies: int = 1
     created: tuple[str, ...] = ()
@@ -211,6 +229,13 @@ class Hosting(FrozenModel):
         """Whether SageMaker has been at it for too long."""
         return now - self.since > STUCK_AFTER
 
+    def is_starting(self, now: datetime) -> bool:
+        """Whether it is a base whose host may still fetch its weights, or start."""
+        is_made = self.state == "creating" and COMPONENT in self.created
+        is_waking = self.state == "resizing" and self.copies > 0
+        is_base = self.kind == "base"
+        return is_base and (is_made or is_waking) and now - self.since <= STARTED_AFTER
+
 
 def name_of(prefix: str, model: str) -> str:
     """Return the name at SageMaker of a model; it has letters, digits and hyphens alone."""
@@ -218,11 +243,13 @@ def name_of(prefix: str, model: str) -> str:
 
 
 def base_name_of(prefix: str, task_id: str, wanted: WantedBase) -> str:
-    """Return the name of a task's base: another base, first instance or rank has another name.
+    """Return the name of a task's base: other weights, first instance or rank have another name.
 
     Those that are tried after the first may change: a base that has one needs no other for it.
     """
-    known_by = (wanted.artifact, wanted.instance_types[0], wanted.rank)
+    known_by: tuple[str | int, ...] = (wanted.artifact, wanted.instance_types[0], wanted.rank)
+    if wanted.sha256 is not None:
+        known_by += (wanted.sha256,)
     digest = hashlib.sha256(json.dumps(known_by).encode()).hexdigest()[:8]
     return sagemaker_name(prefix, f"{task_id}-base-{digest}")
 
@@ -238,6 +265,7 @@ def base_begun(adapter: Hosting, wanted: WantedBase, now: datetime) -> Hosting:
         instance_type=wanted.instance_types[0],
         instance_types=wanted.instance_types,
         rank=wanted.rank,
+        base_sha256=wanted.sha256,
         idle_minutes=adapter.idle_minutes,
         since=now,
         due_at=now,

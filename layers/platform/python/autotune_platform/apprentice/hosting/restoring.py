@@ -79,7 +79,9 @@ class BaseRestoring:
                 continue
             settings = one.document["training"]
             artifact = f"s3://{bucket}/{base_folder(settings['baseModel'])}"
-            wanted = WantedBase(artifact, types, rank=settings["lora"]["r"])
+            wanted = WantedBase(
+                artifact, types, rank=settings["lora"]["r"], sha256=adapter.base_sha256
+            )
             name = base_name_of(self.hosts.settings.prefix, adapter.task_id, wanted)
             if name == adapter.base:
                 return wanted

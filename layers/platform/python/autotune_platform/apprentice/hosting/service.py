@@ -45,7 +45,8 @@ class Hostings:
             if not is_stored:
                 return found
         if found.training != wanted.training:
-            taken_over = found.model_copy(update={"training": wanted.training})
+            changes = {"training": wanted.training, "begun_at": self.clock.now()}
+            taken_over = found.model_copy(update=changes)
             if not self.repository.change(found, taken_over):
                 # The sweeper may just have begun to take it down for the one before.
                 return self._made(wanted, name, behind=found)
@@ -92,6 +93,7 @@ class Hostings:
             begun_at=now,
             asked_since=wanted.since,
             training=wanted.training,
+            base_sha256=wanted.base.sha256,
             due_at=now,
         )
 
@@ -104,8 +106,12 @@ class Hostings:
         if base is not None and base.state == "deleting":
             return adapter  # once that is gone: it would take this one along
         # It waits for another one from now on, and is not of an earlier failure of that.
-        begun_at = adapter.begun_at or adapter.since
-        changes = {"base": name, "since": self.clock.now(), "begun_at": begun_at}
+        changes = {
+            "base": name,
+            "base_sha256": wanted.base.sha256,
+            "since": self.clock.now(),
+            "begun_at": adapter.begun_at or adapter.since,
+        }
         moved = adapter.model_copy(update=changes)
         return moved if self.repository.join(adapter, moved, base) else adapter
 

@@ -14,6 +14,7 @@ BASE_LIST: Final = "base.json"
 """Of a base model's files, with their digests; without it nothing is trained of it."""
 MOST_BYTES: Final = 64_000_000
 """Of an artifact."""
+_MOST_BASE_BYTES: Final = 1_000_000
 
 
 class TamperedArtifactError(Exception):
@@ -88,6 +89,21 @@ class BaseModels:
         key = f"{base_folder(base_model)}{BASE_LIST}"
         found = self.s3.list_objects_v2(Bucket=self.bucket, Prefix=key, MaxKeys=1)
         return any(one["Key"] == key for one in found.get("Contents", []))
+
+    def digest(self, uri: str) -> str | None:
+        """Return the digest of the list of a base model's files; None where nobody stored it.
+
+        Args:
+            uri: of the folder of its weights.
+        """
+        key = uri.removeprefix(f"s3://{self.bucket}/") + BASE_LIST
+        try:
+            answer = self.s3.get_object(Bucket=self.bucket, Key=key)
+        except self.s3.exceptions.NoSuchKey:
+            return None
+        with closing(answer["Body"]) as body:
+            content = body.read(_MOST_BASE_BYTES + 1)
+        return hashlib.sha256(content).hexdigest() if len(content) <= _MOST_BASE_BYTES else None
 
 
 @part

@@ -88,6 +88,7 @@ class DeployStep:
                 artifact=self._uri(base_folder(settings["baseModel"])),
                 instance_types=self._types(begun),
                 rank=training.model.rank or settings["lora"]["r"],
+                sha256=training.model.base_sha256,
             ),
             since=training.created_at,
             training=training.number,

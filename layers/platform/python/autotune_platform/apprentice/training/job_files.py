@@ -10,7 +10,7 @@ from autotune_platform.apprentice.examples.manifests import Manifest
 from autotune_platform.apprentice.runs.prompting import system_template
 from autotune_platform.apprentice.students.archives import Archive, TrainedOn, read_archive
 from autotune_platform.apprentice.students.files import (
-    BASE_LIST,
+    BaseModels,
     NoArtifactError,
     TamperedArtifactError,
     artifact_key,
@@ -23,7 +23,6 @@ from autotune_platform.runtime.parts import part
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
-_MOST_BASE_BYTES = 1_000_000
 _CHANGED = "412"
 
 
@@ -36,13 +35,8 @@ class JobFiles:
 
     def base_digest(self, base_model: str) -> str | None:
         """Return the digest of the list of a base model's files; None where nobody stored it."""
-        try:
-            answer = self.s3.get_object(Bucket=self.bucket, Key=base_folder(base_model) + BASE_LIST)
-        except self.s3.exceptions.NoSuchKey:
-            return None
-        with closing(answer["Body"]) as body:
-            content = body.read(_MOST_BASE_BYTES + 1)
-        return hashlib.sha256(content).hexdigest() if len(content) <= _MOST_BASE_BYTES else None
+        bases = BaseModels(bucket=self.bucket, s3=self.s3)
+        return bases.digest(self._uri(base_folder(base_model)))
 
     def give(self, manifest: Manifest, document: Mapping[str, Any], base_sha256: str) -> JobInputs:
         """Store how a job is to train, and return what it is given; the same again is the same.

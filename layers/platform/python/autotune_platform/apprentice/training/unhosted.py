@@ -12,6 +12,10 @@ _ERRORS: dict[str | None, ApprenticeTrainingError] = {
     "no_capacity": "hosting_capacity",
     "limit": "hosting_quota",
 }
+_DIFFERS = (
+    "other weights lie at training.baseModel than this model was trained on: have those put back "
+    "and this model hosted, or train again"
+)
 
 
 def shown(base: Hosting) -> ApprenticeTrainingHosting:
@@ -38,6 +42,8 @@ def why_not_hosted(
 ) -> tuple[ApprenticeTrainingError, str | None]:
     """Return the error of a model whose hosting was given up, and what can be done about it."""
     error = _ERRORS.get(hosting.error, "not_hosted")
+    if hosting.error == "base_differs":
+        return error, _DIFFERS
     if hosting.error == "refused" and base is not None and base.refusal is not None:
         return error, f"SageMaker takes no such model, whatever the instance: {base.refusal}"
     if hosting.error == "limit" and hosting.refusal is not None:

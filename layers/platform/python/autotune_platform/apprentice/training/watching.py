@@ -28,6 +28,7 @@ logger = Logger()
 
 NEVER_CREATED_AFTER: Final = timedelta(minutes=15)
 """Whoever was about to create a job when its training ended has done so by then, or never will."""
+PAID_MESSAGE: Final = "a left job was paid"
 _MOST = 500
 
 
@@ -108,6 +109,9 @@ class JobWatching:
             paid.append(self.trainings.paid(training, day, spent))
         if not self.watched.close(one, now, *paid):
             self._again(one, LOOK_SOON, left_since=one.left_since)
+        elif spent and (training is None or training.has_ended):
+            # The event of a training's end, by which costs are drawn, was without this.
+            logger.info(PAID_MESSAGE, job=one.name, nano_usd=spent)
 
     def _shown(self, training: Training, one: WatchedJob, billable: int, spent: int) -> Addition:
         """Return what has a training show what a job cost that it goes on or ended without."""

@@ -70,12 +70,14 @@ class HostingSweepEnvironment(TrainingPricesEnvironment):
     """For the function that looks after what SageMaker hosts.
 
     Attributes:
+        apprentice_bucket: has the weights of bases.
         hosting_prefix: what each name that it makes begins with.
         hosting_role_arn: of the role that hosts act as.
         adapter_image: of containers that serve a base with adapters.
     """
 
     apprentice_table: str
+    apprentice_bucket: str
     hosting_prefix: str
     hosting_role_arn: str
     adapter_image: str
