@@ -29,6 +29,7 @@ OURS = {
     "apprentice/folding/models.py",
     "apprentice/folding/refolds.py",
     "apprentice/runs/items.py",
+    "apprentice/students/features.py",
     "apprentice/training/certifying.py",
     "audit/repository.py",
     "completions/generations.py",
