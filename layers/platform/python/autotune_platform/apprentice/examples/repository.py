@@ -184,8 +184,14 @@ class ExampleRepository:
 
     def definitions(self, task_id: str) -> list[str]:
         """Return the hashes of a task's definitions that have, or had, examples."""
-        items = self._table.items(task_id, starting=COUNTED, attributes=("sk",))
-        return [item["sk"].removeprefix(COUNTED) for item in items]
+        counts = (EXAMPLES_COUNTED, *(stored_count(one) for one in _SELECTIONS))
+        items = self._table.items(task_id, starting=COUNTED, attributes=("sk", *counts))
+        # One whose task was configured alone has a number of 0, and no other.
+        return [
+            item["sk"].removeprefix(COUNTED)
+            for item in items
+            if item.get(EXAMPLES_COUNTED) or len(item) > len(("sk", EXAMPLES_COUNTED))
+        ]
 
     def counts(self, task_id: str, definition_hash: str) -> ExampleCounts:
         """Return how many examples a definition has."""
