@@ -36,14 +36,14 @@ def plan_elsewhere(
     """Return how it goes on after a job without an instance: with the next type.
 
     After the last type comes the first, some time later. It is None where there was no instance
-    for so long that none is tried any more.
+    for so long that none is tried any more: since the first job that had none, of those in a row.
 
     Args:
         plan: how the job was planned.
         types: ``training.instanceTypes``.
         has_trained: whether it had an instance, and lost it.
     """
-    since = plan.without_since or (now if has_trained else job.planned_at)
+    since = now if has_trained else (plan.without_since or job.planned_at)
     if now - since >= GIVE_UP_AFTER:
         return None
     is_last = plan.instance + 1 >= len(types)

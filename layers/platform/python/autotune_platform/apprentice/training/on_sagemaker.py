@@ -293,9 +293,10 @@ class SageMakerStep:
         before, now = training.plan or JobPlan(), self.progress.clock.now()
         if found is None:
             before = before.model_copy(update={"refused_at": now})
-        lacks = {**before.lacks, job.instance_type: said}
         types = begun.configuration.document["training"]["instanceTypes"]
         has_trained = found is not None and found.seconds > 0
+        # What was lacking before a job had an instance is over.
+        lacks = {**({} if has_trained else before.lacks), job.instance_type: said}
         plan = plan_elsewhere(before, job, types, now=now, has_trained=has_trained)
         if plan is None:
             reason = "; ".join(f"{one}: {lack}" for one, lack in lacks.items())
