@@ -96,7 +96,7 @@ def _rest_of(connection: socket, missing: int) -> bytes:
     Raises:
         IncompleteRead: it ends before.
     """
-    parts = []
+    parts: list[bytes] = []
     while missing:
         part = connection.recv(min(missing, _READ_AT_ONCE))
         if not part:

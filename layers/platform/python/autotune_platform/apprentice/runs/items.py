@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from autotune_platform.apprentice.runs.models import Run
+from autotune_platform.runtime.compact_json import compact
 from autotune_platform.storage.table import Item
 
 RUN = "run"
@@ -78,8 +79,3 @@ def listed_run(entry: Mapping[str, Any]) -> Run:
     """Return the run that an entry of a day's list is of, without its input and answers."""
     attributes = {name: entry[name] for name in Run.model_fields if name in entry}
     return Run.model_validate({**attributes, _INPUT: {}})
-
-
-def compact(value: Mapping[str, Any]) -> str:
-    """Return JSON without spaces, with its names in their order."""
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)

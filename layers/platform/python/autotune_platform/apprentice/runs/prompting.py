@@ -11,11 +11,11 @@ from autotune.protocol.llm_params import LlmInput, LlmParams
 from autotune.protocol.llm_requests import EnqueueLlmRequest
 from autotune.protocol.types import nests_deeper_than
 from autotune_platform.apprentice.local.contract import LocalQuestion
-from autotune_platform.apprentice.runs.items import compact
 from autotune_platform.apprentice.runs.models import Run
 from autotune_platform.apprentice.runs.outputs import KNOWN_SCHEMAS
 from autotune_platform.ledger.providers.registry import takes_json_schema
 from autotune_platform.ledger.templates import fill
+from autotune_platform.runtime.compact_json import compact
 
 PURPOSE: Final = "apprentice"
 """Costs of runs are listed by it."""
@@ -96,7 +96,7 @@ def _text(value: Mapping[str, Any], name: str) -> str:
     member = value[name]
     if isinstance(member, str):
         return member
-    return json.dumps(member, separators=(",", ":"), ensure_ascii=False)
+    return compact(member)
 
 
 def system_template(document: Mapping[str, Any]) -> str:
