@@ -9,6 +9,7 @@ import pytest
 from botocore.exceptions import ConnectionClosedError
 
 from autotune_platform.runtime.lean_http import Connections
+from tests.support.python_calls import python_calls
 from tests.support.scripted_server import answer, scripted
 
 CONTENT = b'{"Item": {}}'
@@ -33,6 +34,13 @@ def with_headers(number: int, *, length: int) -> bytes:
         f"X-{place}: {'y' * (length if place == 0 else 1)}" for place in range(number)
     )
     return FOUND.replace(b"\r\n\r\n", b"\r\n" + more.encode() + b"\r\n\r\n", 1)
+
+
+def test_an_answer_that_comes_at_once_is_read_with_few_calls_of_functions() -> None:
+    """It took 65 while a file was made of each."""
+    with scripted([FOUND]) as server:
+        place = connections_to(server.url)
+        assert python_calls(lambda: place.post("h", "/", {}, b"{}")) <= 55
 
 
 def test_a_body_may_come_in_chunks() -> None:

@@ -3,8 +3,7 @@
 import datetime
 import json
 import ssl
-import sys
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +25,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from autotune_platform.runtime import clients, lean_http
 from autotune_platform.runtime.dynamodb_wire import WireSerializer
 from autotune_platform.runtime.lean_http import Connections
+from tests.support.python_calls import python_calls
 from tests.support.scripted_server import CLOSES, SLEEPS, answer, scripted
 
 KEY = {"pk": {"S": "p"}, "sk": {"S": "s"}}
@@ -260,27 +260,12 @@ def test_this_botocore_is_one_whose_work_is_spared(environment: pytest.MonkeyPat
         client = lean(environment, server.url)
         client.get_item(TableName="t", Key=KEY)
         assert isinstance(client._serializer, WireSerializer)
-        ours = _python_calls(client)
-        theirs = _python_calls(usual(environment, server.url))
+        ours, theirs = (
+            python_calls(partial(one.get_item, TableName="t", Key=KEY))
+            for one in (client, usual(environment, server.url))
+        )
     assert "amz-sdk-request" not in server.heads[0].lower()
     assert ours < theirs / 3
-
-
-def _python_calls(client: Any) -> int:
-    client.get_item(TableName="t", Key=KEY)
-    made = 0
-
-    def count(_frame: Any, event: str, _argument: Any) -> None:
-        nonlocal made
-        made += event in {"call", "c_call"}
-
-    before = sys.getprofile()
-    sys.setprofile(count)
-    try:
-        client.get_item(TableName="t", Key=KEY)
-    finally:
-        sys.setprofile(before)
-    return made
 
 
 def test_a_header_of_more_than_one_line_is_not_sent() -> None:
