@@ -43,6 +43,7 @@ from tests.chaos.report import (
     show_findings,
     show_graders,
     show_latencies,
+    show_violations,
 )
 from tests.chaos.run import Chaos
 from tests.chaos.spending import CALLS, spend
@@ -84,16 +85,21 @@ def main() -> int:
         parser.error(f"no suite {', '.join(sorted(unknown))}: there are {', '.join(SUITES)}")
     # A run that is ended from outside stops what it started.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(EXIT_ENDED))
-    findings: list[Finding] = []
+    violated: dict[str, list[Finding]] = {}
     for name in arguments.suites or SUITES:
         if name == "storm":
-            findings += storm(arguments.completions, seed=arguments.seed)
+            found = storm(arguments.completions, seed=arguments.seed)
         else:
             small = _SMALL_SUITES.get(name)
             found = small(console) if small else spend(console, calls=arguments.calls)
             show_findings(console, found)
-            findings += found
-    return 1 if any(finding.violations for finding in findings) else 0
+        if broken := [finding for finding in found if finding.violations]:
+            violated[name] = broken
+    # Once more at the end, where who reads a log's last lines finds them.
+    for name, broken in violated.items():
+        console.print(f"suite {name}:", highlight=False)
+        show_violations(console, broken)
+    return 1 if violated else 0
 
 
 def storm(completions: int, *, seed: int) -> list[Finding]:
