@@ -25,11 +25,17 @@ Verdicts = Mapping[str, Sequence[Item]]
 
 @dataclass(frozen=True)
 class Finding:
-    """One invariant: how many things were checked, and what was wrong, in words."""
+    """One invariant: how many things were checked, and what was wrong, in words.
+
+    Attributes:
+        is_of_run: whether a violation says that the run was too kind to prove anything, and nothing
+            of the platform.
+    """
 
     invariant: str
     checked: int
     violations: Sequence[str]
+    is_of_run: bool = False
 
 
 def verdicts_by_completion(items: Iterable[Item]) -> dict[str, list[Item]]:
@@ -229,7 +235,7 @@ def texts_and_secrets_stay(
 def every_fault_happened(faults: Mapping[str, int]) -> Finding:
     """The run proves something only if it was as bad as it was meant to be."""
     violations = [f"{name}: never" for name, times in faults.items() if not times]
-    return Finding("every disease and fault struck", len(faults), violations)
+    return Finding("every disease and fault struck", len(faults), violations, is_of_run=True)
 
 
 def p99(seconds: Sequence[float]) -> float:

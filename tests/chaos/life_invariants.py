@@ -18,6 +18,9 @@ from tests.chaos.life_watch import Seen
 from tests.chaos.tables import Item
 
 Versions = Mapping[int, ModelVersion]
+Outcomes = Mapping[str, tuple[Collection[str], str]]
+
+_GIVEN_UP = "failed platform_error"
 
 
 def no_row_held_out_is_learned(
@@ -202,9 +205,11 @@ def only_validated_versions_answer(
         allowed = {Stage.SERVES, Stage.CANARY} if may_be_in_canary else {Stage.SERVES}
         if stood and not allowed.intersection(stood):
             violations.append(f"{id_} was answered by {version}, which was {sorted(stood)}")
+    name = "no unvalidated version answers callers"
     if not checked:
-        violations.append(f"no run of {task_id} was answered by a version")
-    return Finding("no unvalidated version answers callers", checked, violations)
+        nothing = f"no run of {task_id} was answered by a version"
+        return Finding(name, checked, [nothing], is_of_run=True)
+    return Finding(name, checked, violations)
 
 
 def _graduated_at(kept: Kept, task_id: str, number: int, rules: Rules) -> list[float]:
@@ -260,7 +265,21 @@ def nothing_is_hosted(there: Collection[str], hostings: Iterable[Hosting]) -> Fi
     return Finding("a deleted task's hosts are gone", 1, violations)
 
 
-def each_came_to(outcomes: Mapping[str, tuple[Collection[str], str]]) -> Finding:
+def lives_go_on(stuck: Sequence[str], outcomes: Outcomes) -> Finding:
+    """Tasks came to stand as they should.
+
+    Where a training was given up because its functions were killed again and again, there is no
+    version to go on with.
+
+    Args:
+        stuck: what tasks did not come to.
+        outcomes: of trainings, as in ``each_came_to``.
+    """
+    is_given_up = any(came == _GIVEN_UP for _, came in outcomes.values())
+    return Finding("lives go on", len(outcomes), stuck, is_of_run=is_given_up)
+
+
+def each_came_to(outcomes: Outcomes) -> Finding:
     """Trainings that something befell came to what that comes to.
 
     One whose functions were killed again and again is given up: ``platform_error``.
@@ -271,7 +290,7 @@ def each_came_to(outcomes: Mapping[str, tuple[Collection[str], str]]) -> Finding
     violations = [
         f"{what}: {came}, not {' or '.join(may)}"
         for what, (may, came) in outcomes.items()
-        if came not in {*may, "failed platform_error"}
+        if came not in {*may, _GIVEN_UP}
     ]
     return Finding("each fault of a training comes to its clear end", len(outcomes), violations)
 

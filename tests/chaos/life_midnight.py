@@ -84,7 +84,9 @@ class Midnight:
 
     def hosting_finding(self) -> Finding:
         """Return whether the host's time was counted in the days in which it was there."""
-        assert self._base is not None
+        name = "a host's time counts in its days"
+        if self._base is None:
+            return Finding(name, 0, ["no host was there at midnight"], is_of_run=True)
         assert self._base.counted_until is not None
         midnight = self.clock.midnight
         before, after = self._accounts()
@@ -94,7 +96,7 @@ class Midnight:
             violations.append(f"{before - self._seconds} s of the {open_} before midnight")
         if not 0 < after <= math.ceil((self.clock.now() - midnight).total_seconds()):
             violations.append(f"{after} s since")
-        return Finding("a host's time counts in its days", before + after, violations)
+        return Finding(name, before + after, violations)
 
     def _turn(self) -> None:
         self.clock.turn_to(self.clock.midnight + AFTER)

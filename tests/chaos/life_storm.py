@@ -162,7 +162,7 @@ class Storm:
             try:
                 live()
             except NeverError as never:
-                self.life.moved.append(str(never))
+                self.life.stuck.append(str(never))
 
     def _learn(self) -> None:
         learn(self.life, lambda **changed: self._put(LEARNING, **changed))
@@ -213,7 +213,8 @@ class Storm:
             held.the_ledger_covers_the_bill(kept, billed, spent, self.organization_id),
             self.looks.finding(),
             self.looks.settled_finding(),
-            Finding("a key has one run, and lives go on", self.life.repeated, self.life.moved),
+            Finding("a key has one run", self.life.repeated, self.life.moved),
+            lived.lives_go_on(self.life.stuck, self.life.outcomes),
             lived.no_row_held_out_is_learned(watch.groups, self.jobs.channels()),
             *(self._ends(task) for task in watch.tasks),
             watch.ended_finding(),

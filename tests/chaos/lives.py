@@ -52,6 +52,7 @@ class Life:
         hasten: has hosts that are being made looked at.
         taken: cases that were sent, with the name of their task.
         moved: what keys had two runs.
+        stuck: what tasks did not come to.
         outcomes: what befell a training, with what may come of it, and what did.
         struck: how often each thing happened that has to happen.
     """
@@ -63,6 +64,7 @@ class Life:
     run_ids: dict[str, str] = field(default_factory=dict)
     repeated: int = 0
     moved: list[str] = field(default_factory=list)
+    stuck: list[str] = field(default_factory=list)
     outcomes: dict[str, tuple[Collection[str], str]] = field(default_factory=dict)
     struck: Counter[str] = field(default_factory=Counter)
 

@@ -79,6 +79,11 @@ def show_findings(console: Console, findings: Sequence[Finding]) -> None:
         shown = f"[red]{count}[/red]" if count else "0"
         table.add_row(finding.invariant, str(finding.checked), shown)
     console.print(table)
+    show_violations(console, findings)
+
+
+def show_violations(console: Console, findings: Sequence[Finding]) -> None:
+    """Print what violated invariants, the first few of each."""
     for finding in findings:
         for violation in finding.violations[:_SHOWN_VIOLATIONS]:
             console.print(f"violated: {finding.invariant}: {violation}", highlight=False)

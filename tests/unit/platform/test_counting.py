@@ -11,6 +11,7 @@ from moto import mock_aws
 
 from autotune_platform.storage.counting import Addition, add_together
 from autotune_platform.storage.table import Table
+from tests.support.python_calls import python_calls
 
 
 @pytest.fixture
@@ -156,3 +157,37 @@ def test_an_update_names_what_it_says_and_nothing_else(
             "AND (attribute_not_exists(spent) OR spent <= 4) AND owed <= -1 AND held >= 2"
         ),
     ]
+
+
+def test_what_an_update_says_is_put_together_once_for_updates_of_its_kind(
+    client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run of the apprentice writes ten, and to put one together took 47 calls of functions."""
+    asked: list[Any] = []
+    monkeypatch.setattr(client, "transact_write_items", lambda **given: asked.append(given))
+
+    def addition(place: int) -> Addition:
+        return Addition(
+            table="two",
+            pk="b",
+            sk="s",
+            numbers={f"spent#{place}": 3, f"owed#{place}": 4},
+            changes={f"at#{place}": "x"},
+            only_if={f"halted#{place}": None, f"day#{place}": "w"},
+            at_most={f"spent#{place}": 4},
+        )
+
+    both = [addition(0), addition(1)]
+    one_more = python_calls(lambda: add_together(client, both))
+    one_more -= python_calls(lambda: add_together(client, both[:1]))
+    assert one_more <= 36
+    first, second = (one["Update"] for one in asked[0]["TransactItems"])
+    assert first["UpdateExpression"] is second["UpdateExpression"]
+    assert first["ConditionExpression"] is second["ConditionExpression"]
+    assert set(first["ExpressionAttributeNames"].values()) == {
+        "spent#0",
+        "owed#0",
+        "at#0",
+        "halted#0",
+        "day#0",
+    }

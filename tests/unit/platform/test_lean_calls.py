@@ -2,13 +2,9 @@
 
 import datetime
 import json
-import socket
 import ssl
-import sys
-import threading
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
-from time import sleep
 from typing import Any
 
 import pytest
@@ -29,6 +25,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from autotune_platform.runtime import clients, lean_http
 from autotune_platform.runtime.dynamodb_wire import WireSerializer
 from autotune_platform.runtime.lean_http import Connections
+from tests.support.python_calls import python_calls
 from tests.support.scripted_server import CLOSES, SLEEPS, answer, scripted
 
 KEY = {"pk": {"S": "p"}, "sk": {"S": "s"}}
@@ -205,75 +202,6 @@ def test_a_connection_that_was_closed_while_nobody_looked_is_not_asked(
     assert len(again.bodies) == 1
 
 
-def test_a_body_may_come_in_chunks(environment: pytest.MonkeyPatch) -> None:
-    head, _, content = FOUND.partition(b"\r\n\r\n")
-    head = head.replace(b"Content-Length", b"Transfer-Encoding: chunked\r\nX-Length")
-    parts = b"%x\r\n%s\r\n" % (5, content[:5]) + b"%x\r\n%s\r\n" % (len(content) - 5, content[5:])
-    with scripted([head + b"\r\n\r\n" + parts + b"0\r\n\r\n"]) as server:
-        client = lean(environment, server.url)
-        for _ in range(2):
-            assert client.get_item(TableName="t", Key=KEY)["Item"] == ITEM
-    assert server.connections == 1
-
-
-@pytest.mark.parametrize("longest", [1, 9_000, 60_000], ids=["read-at-once", "longer", "long"])
-def test_a_head_may_be_as_long_as_a_hundred_lines(
-    environment: pytest.MonkeyPatch, longest: int
-) -> None:
-    found = _with_headers(97, length=longest)
-    with scripted([found]) as server:
-        client = lean(environment, server.url)
-        for _ in range(2):
-            assert client.get_item(TableName="t", Key=KEY)["Item"] == ITEM
-    assert server.connections == 1
-
-
-@pytest.mark.parametrize("length", [1, 9_000], ids=["read-at-once", "longer"])
-def test_a_head_of_more_lines_is_not_read(environment: pytest.MonkeyPatch, length: int) -> None:
-    found = _with_headers(98, length=length)
-    with scripted([found]) as server, pytest.raises(ConnectionClosedError):
-        lean(environment, server.url).get_item(TableName="t", Key=KEY)
-
-
-def test_a_head_may_come_in_pieces() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        connections = Connections(
-            f"http://127.0.0.1:{server.getsockname()[1]}",
-            connect_timeout=1,
-            read_timeout=5,
-            most_idle=1,
-        )
-        answering = threading.Thread(target=_answer_in_pieces, args=(server,))
-        answering.start()
-        found = connections.post("h", "/", {}, b"{}")
-        answering.join()
-    assert found == (200, {"content-length": "2", "x-name": "a: b"}, b"{}")
-
-
-def _answer_in_pieces(server: socket.socket) -> None:
-    connection, _ = server.accept()
-    with connection:
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        connection.recv(1_000)
-        for piece in (
-            b"HTTP/1.",
-            b"1 200 OK\r\nContent-Le",
-            b"ngth: 2\r",
-            b"\nX-Name: a: b\r\n\r",
-            b"\n{}",
-        ):
-            connection.sendall(piece)
-            sleep(0.02)
-
-
-def _with_headers(number: int, *, length: int) -> bytes:
-    """Return an answer with so many headers beside its own three, the first of that length."""
-    more = "\r\n".join(
-        f"X-{place}: {'y' * (length if place == 0 else 1)}" for place in range(number)
-    )
-    return FOUND.replace(b"\r\n\r\n", b"\r\n" + more.encode() + b"\r\n\r\n", 1)
-
-
 def test_listeners_hear_of_a_call_and_answer_it(environment: pytest.MonkeyPatch) -> None:
     heard = []
     with scripted([FOUND]) as server:
@@ -332,27 +260,12 @@ def test_this_botocore_is_one_whose_work_is_spared(environment: pytest.MonkeyPat
         client = lean(environment, server.url)
         client.get_item(TableName="t", Key=KEY)
         assert isinstance(client._serializer, WireSerializer)
-        ours = _python_calls(client)
-        theirs = _python_calls(usual(environment, server.url))
+        ours, theirs = (
+            python_calls(partial(one.get_item, TableName="t", Key=KEY))
+            for one in (client, usual(environment, server.url))
+        )
     assert "amz-sdk-request" not in server.heads[0].lower()
     assert ours < theirs / 3
-
-
-def _python_calls(client: Any) -> int:
-    client.get_item(TableName="t", Key=KEY)
-    made = 0
-
-    def count(_frame: Any, event: str, _argument: Any) -> None:
-        nonlocal made
-        made += event in {"call", "c_call"}
-
-    before = sys.getprofile()
-    sys.setprofile(count)
-    try:
-        client.get_item(TableName="t", Key=KEY)
-    finally:
-        sys.setprofile(before)
-    return made
 
 
 def test_a_header_of_more_than_one_line_is_not_sent() -> None:

@@ -300,7 +300,6 @@ class MoneyBudgets(MoneyUses):
         is_new = standing.today != day
         names = periods_of(day)
         warned = _noting(bounds)
-        limits: Mapping[str, int | None] = standing.limits.model_dump()
         return Addition(
             table=self.table.name,
             pk=partition(scope),
@@ -311,7 +310,7 @@ class MoneyBudgets(MoneyUses):
             only_if={
                 TODAY: standing.today.isoformat() if standing.today else None,
                 HALTED: None,
-                **limits,
+                **vars(standing.limits),
                 **dict.fromkeys(warned),
             },
             at_most=bounds.at_most,

@@ -5,7 +5,6 @@ call. What is killed in between is found by the sweeper (``call_settling``).
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import timedelta
 
 from autotune.protocol.ids import new_id
@@ -22,7 +21,7 @@ from autotune_platform.ledger.calls import Answer, Refusal
 from autotune_platform.ledger.chats import Chat
 from autotune_platform.ledger.conversations import Conversation
 from autotune_platform.ledger.ending import RowEnds
-from autotune_platform.ledger.models import Row
+from autotune_platform.ledger.models import Connection, Row
 from autotune_platform.ledger.planning import PlannedRow, RowPlanner
 from autotune_platform.ledger.row_repository import RowRepository
 from autotune_platform.ledger.texts import RowTexts
@@ -72,12 +71,8 @@ class LedgerCalls:
         (planned,) = self.planner.plan(caller, [request], [new_id("llm")], alone=True, at_once=True)
         connection = planned.connection
         if at_most_seconds is not None and connection.timeout_seconds > at_most_seconds:
-            shorter = connection.model_copy(update={"timeout_seconds": at_most_seconds})
-            planned = replace(planned, connection=shorter)
-        if of is not None:
-            whose = {"apprentice_task_id": of.task_id, "apprentice_run_id": of.run_id}
-            planned = replace(planned, row=planned.row.model_copy(update=whose))
-        return self._call(planned, of=of)
+            connection = connection.model_copy(update={"timeout_seconds": at_most_seconds})
+        return self._call(planned, self._asking_once(planned, connection), of=of)
 
     def converse(self, caller: Caller, asked: Conversation) -> tuple[Row, Answer | Refusal]:
         """Have a model answer a conversation; return the row as it ended, and what came.
@@ -87,7 +82,8 @@ class LedgerCalls:
             BudgetExhaustedError: a budget has no room for it.
             UnavailableError: the table is busy; nothing was asked.
         """
-        return self._call(self.planner.plan_conversation(caller, asked, new_id("llm")))
+        planned = self.planner.plan_conversation(caller, asked, new_id("llm"))
+        return self._call(planned, self._asking_once(planned, planned.connection))
 
     def pass_on(
         self,
@@ -120,20 +116,25 @@ class LedgerCalls:
                 claim=None if taking is None else taking(planned.row.id),
             )
 
+    def _asking_once(
+        self, planned: PlannedRow, connection: Connection
+    ) -> Callable[[Row], Answer | Refusal]:
+        return lambda row: self.asking.once(connection, row, planned.text, planned.params)
+
     def _call(
         self,
         planned: PlannedRow,
-        ask: Callable[[Row], Answer | Refusal] | None = None,
+        ask: Callable[[Row], Answer | Refusal],
         *,
         claim: Addition | None = None,
         of: Apprenticed | None = None,
     ) -> tuple[Row, Answer | Refusal]:
-        row = self._reserved(planned.row.model_copy(update={"status": "submitted"}), claim, of)
+        begun = {"status": "submitted"}
+        if of is not None:
+            begun |= {"apprentice_task_id": of.task_id, "apprentice_run_id": of.run_id}
+        row = self._reserved(planned.row.model_copy(update=begun), claim, of)
         self.texts.put(row, "input", planned.text)
-        if ask is None:
-            outcome = self.asking.once(planned.connection, row, planned.text, planned.params)
-        else:
-            outcome = ask(row)
+        outcome = ask(row)
         version = planned.connection.key_version
         if isinstance(outcome, Answer):
             ending = self.ends.answering(row, planned.text, outcome, key_version=version)

@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from functools import lru_cache
 from typing import Final, Literal, Protocol, overload
 
 from autotune_platform.ledger.price_lists import Processing, Rate, listed, rate_of
@@ -26,6 +27,7 @@ UNPRICED: Final = "no job for rows, and no price"
 
 _FEMTO_IN_A_NANO = 1_000_000
 _VERSION_DIGITS = 12
+_KNOWN_OWN_PRICES = 256
 
 
 class Tokens(Protocol):
@@ -207,7 +209,22 @@ def _rounded_up(femto: int) -> int:
 
 
 def _own(connection: Seller, model: str, processing: Processing, day: date) -> PriceSnapshot | None:
-    own = connection.prices.get(model, {})
+    own = connection.prices.get(model)
+    if own is None:
+        return None
+    return _own_price(connection.provider, model, processing, day, tuple(own.items()))
+
+
+# A connection is read for each call; its prices seldom change.
+@lru_cache(_KNOWN_OWN_PRICES)
+def _own_price(
+    provider: str,
+    model: str,
+    processing: Processing,
+    day: date,
+    members: tuple[tuple[str, str | None], ...],
+) -> PriceSnapshot | None:
+    own = dict(members)
     prefix = "batch_" if processing == "batch" else ""
 
     def rate(name: str) -> Rate | None:
@@ -222,7 +239,7 @@ def _own(connection: Seller, model: str, processing: Processing, day: date) -> P
         version=hashlib.sha256(json.dumps(own, sort_keys=True).encode()).hexdigest()[
             :_VERSION_DIGITS
         ],
-        listed_by=connection.provider,
+        listed_by=provider,
         model=model,
         processing=processing,
         day=day,

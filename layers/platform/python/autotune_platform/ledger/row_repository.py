@@ -164,7 +164,7 @@ class RowRepository:
             changes=stored,
             only_if={"status": row.status, "attempt": row.attempt},
         )
-        return _row({**self.item(row, queued_at=None), **stored}), ended
+        return Row.model_validate({**vars(row), **stored}), ended
 
     def ending(self, row: Row, status: LlmStatus, error: Fault, now: datetime) -> Addition:
         """Return what ends a queued row in this attempt, to be written together with its count."""

@@ -15,6 +15,7 @@ from autotune_platform.ledger.parses import LaterParse, LatestParse, packed, unp
 from autotune_platform.ledger.row_repository import ROW
 from autotune_platform.ledger.row_texts import RowInput, RowOutput
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
+from autotune_platform.runtime.compact_json import compact
 from autotune_platform.runtime.grouping import groups
 from autotune_platform.runtime.parts import part
 from autotune_platform.storage.counting import Addition
@@ -242,7 +243,7 @@ def _part_names(kind: TextKind, count: int) -> list[str]:
 
 def _pack(text: RowInput | RowOutput) -> bytes:
     document = text.model_dump(mode="json", exclude={"later"}, exclude_none=True)
-    encoded = json.dumps(document, separators=(",", ":"), ensure_ascii=False).encode()
+    encoded = compact(document).encode()
     if len(encoded) < _COMPRESSED_FROM_BYTES:
         return _PLAIN + encoded
     return _ZLIB + zlib.compress(encoded, level=6)

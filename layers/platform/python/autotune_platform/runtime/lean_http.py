@@ -11,14 +11,8 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from http.client import (
-    HTTPConnection,
-    HTTPException,
-    HTTPResponse,
-    HTTPSConnection,
-    RemoteDisconnected,
-)
-from typing import Final, NamedTuple
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from botocore.exceptions import (
@@ -30,11 +24,7 @@ from botocore.exceptions import (
 )
 from botocore.httpsession import get_cert_path
 
-_END_OF_HEAD: Final = b"\r\n\r\n"
-_LONGEST_LINE: Final = 65_536
-_MOST_HEADERS: Final = 100
-_FIRST_FINAL: Final = 200
-_WITHOUT_BODY: Final = (204, 304)
+from autotune_platform.runtime.http_answers import answer_from
 
 
 class Answer(NamedTuple):
@@ -43,64 +33,6 @@ class Answer(NamedTuple):
     status_code: int
     headers: dict[str, str]
     content: bytes
-
-
-class _Response(HTTPResponse):
-    """An answer whose head is read as a mapping; of a header that comes twice the last counts."""
-
-    def begin(self) -> None:
-        """Read status and headers, and where the body ends."""
-        status_line, *lines = self._head()
-        version, _, said = status_line.partition(" ")
-        if not version.startswith("HTTP/1.") or not said[:3].isdigit():
-            message = "no answer of HTTP/1"
-            raise HTTPException(message)
-        self.status = int(said[:3])
-        if self.status < _FIRST_FINAL:
-            message = "another answer is to follow, as was not asked for"
-            raise HTTPException(message)
-        if len(lines) > _MOST_HEADERS:
-            message = "more headers than are read"
-            raise HTTPException(message)
-        self.fields: dict[str, str] = {}
-        for line in lines:
-            name, _, value = line.partition(":")
-            self.fields[name.lower()] = value.strip()
-        get = self.fields.get
-        self.chunked = get("transfer-encoding", "").lower() == "chunked"
-        self.chunk_left = None
-        length = "0" if self.status in _WITHOUT_BODY else get("content-length")
-        self.length = None if self.chunked or length is None else int(length)
-        if self.length is not None and self.length < 0:
-            message = "a body of less than nothing"
-            raise HTTPException(message)
-        self.will_close = (
-            version != "HTTP/1.1"
-            or get("connection", "").lower() == "close"
-            or (self.length is None and not self.chunked)
-        )
-
-    def _head(self) -> list[str]:
-        """Return the lines of status and headers: read at once where they came so, as most do."""
-        ahead: bytes = self.fp.peek()
-        if (end := ahead.find(_END_OF_HEAD)) >= 0:
-            return self.fp.read(end + len(_END_OF_HEAD))[:end].decode("latin-1").split("\r\n")
-        lines = []
-        while line := self._line():
-            lines.append(line)
-            if len(lines) > _MOST_HEADERS + 1:
-                break
-        return lines or [""]
-
-    def _line(self) -> str:
-        line: bytes = self.fp.readline(_LONGEST_LINE)
-        if not line:
-            message = "no answer"
-            raise RemoteDisconnected(message)
-        if not line.endswith(b"\n"):
-            message = "a longer line than is read"
-            raise HTTPException(message)
-        return line.rstrip(b"\r\n").decode("latin-1")
 
 
 class _Kept(NamedTuple):
@@ -152,13 +84,11 @@ class Connections:
             message = "a header has more than one line"
             raise ValueError(message)
         kept = self._one()
-        answer = _Response(kept.connection.sock, method="POST")
-        is_whole = False
+        can_be_kept = False
         try:
             kept.connection.sock.sendall(head.encode("latin-1") + body)
-            answer.begin()
-            content = answer.read()
-            is_whole = not answer.will_close
+            answered, content = answer_from(kept.connection.sock)
+            can_be_kept = not answered.is_last
         except TimeoutError as error:
             raise ReadTimeoutError(endpoint_url=self._url, error=error) from error
         except ssl.SSLError as error:
@@ -166,12 +96,11 @@ class Connections:
         except (HTTPException, ValueError, OSError) as error:
             raise ConnectionClosedError(endpoint_url=self._url, error=error) from error
         finally:
-            if is_whole and len(self._idle) < self._most_idle:
+            if can_be_kept and len(self._idle) < self._most_idle:
                 self._idle.append(kept)
             else:
-                answer.close()
                 kept.connection.close()
-        return Answer(answer.status, answer.fields, content)
+        return Answer(answered.status, answered.fields, content)
 
     def _one(self) -> _Kept:
         while True:

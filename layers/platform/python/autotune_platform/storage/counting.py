@@ -1,6 +1,6 @@
 """Counting in items of several tables at once: all of it is written, or nothing."""
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,6 +12,7 @@ from autotune_platform.storage.item_format import (
     value_to_wire,
 )
 from autotune_platform.storage.transactions import BUSY_CODES, REFUSED_CODE
+from autotune_platform.storage.update_expressions import update_expressions
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -217,47 +218,38 @@ def _says_nothing(addition: Addition | Check | Removal) -> bool:
 
 
 def _update(addition: Addition) -> dict[str, Any]:
-    names: dict[str, str] = {}
-    values: dict[str, Any] = {}
-
-    def named(name: str) -> str:
-        place = f"#{len(names)}"
-        names[place] = name
-        return place
-
-    def paired(operator: str, pairs: Iterable[tuple[str, Any]]) -> list[str]:
-        made = []
-        for place, (name, value) in enumerate(pairs, len(names)):
-            names[f"#{place}"] = name
-            values[f":{place}"] = value_to_wire(value)
-            made.append(f"#{place}{operator}:{place}")
-        return made
-
     # Zeros are written where nothing else is: a condition goes with a change.
     is_all = not (any(addition.numbers.values()) or addition.changes or addition.remove)
-    added = paired(" ", [one for one in addition.numbers.items() if one[1] or is_all])
-    added += paired(" ", [(name, set(some)) for name, some in addition.members.items() if some])
-    changed = paired(" = ", addition.changes.items())
-    only_if = addition.only_if.items()
-    expected = [f"attribute_not_exists({named(name)})" for name, value in only_if if value is None]
-    expected += paired(" = ", [one for one in only_if if one[1] is not None])
-    for name, most in addition.at_most.items():
-        (below,) = paired(" <= ", [(name, most)])
-        # An item without the number has 0 of it, which may be above a ceiling below 0.
-        if most >= 0:
-            below = f"(attribute_not_exists({named(name)}) OR {below})"
-        expected.append(below)
-    expected += paired(" >= ", addition.at_least.items())
-    removed = [named(name) for name in addition.remove]
-    clauses = [("SET", changed), ("REMOVE", removed), ("ADD", added)]
+    added: list[tuple[str, Any]] = [
+        *[one for one in addition.numbers.items() if one[1] or is_all],
+        *[(name, set(some)) for name, some in addition.members.items() if some],
+    ]
+    equal = [one for one in addition.only_if.items() if one[1] is not None]
+    absent = [name for name, value in addition.only_if.items() if value is None]
+    said = update_expressions(
+        added=len(added),
+        changed=len(addition.changes),
+        equal=len(equal),
+        most=tuple([most >= 0 for most in addition.at_most.values()]),
+        least=len(addition.at_least),
+        absent=len(absent),
+        gone=len(addition.remove),
+    )
+    pairs = [
+        *added,
+        *addition.changes.items(),
+        *equal,
+        *addition.at_most.items(),
+        *addition.at_least.items(),
+    ]
+    names = [*[name for name, _ in pairs], *absent, *addition.remove]
+    values = zip(said.values, pairs, strict=True)
     return {
         "TableName": addition.table,
-        "Key": {"pk": {"S": addition.pk}, "sk": {"S": addition.sk}},
-        "UpdateExpression": " ".join(
-            f"{verb} {', '.join(parts)}" for verb, parts in clauses if parts
-        ),
-        **({"ConditionExpression": " AND ".join(expected)} if expected else {}),
+        "Key": key_to_wire(addition.pk, addition.sk),
+        "UpdateExpression": said.update,
+        **({"ConditionExpression": said.condition} if said.condition else {}),
         **({"ReturnValuesOnConditionCheckFailure": "ALL_OLD"} if addition.is_returned else {}),
-        "ExpressionAttributeNames": names,
-        "ExpressionAttributeValues": values,
+        "ExpressionAttributeNames": dict(zip(said.names, names, strict=True)),
+        "ExpressionAttributeValues": {place: value_to_wire(one) for place, (_, one) in values},
     }

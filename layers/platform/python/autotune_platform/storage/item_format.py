@@ -51,7 +51,7 @@ def value_to_wire(value: Any) -> dict[str, Any]:  # noqa: C901, PLR0911 - one fo
             return {"N": _digits(value)}
         case bytes():
             return {"B": value}
-        case Mapping():
+        case dict() | Mapping():  # to ask whether it is a mapping takes longer
             return {"M": item_to_wire(value)}
         case list() | tuple():
             return {"L": [value_to_wire(member) for member in value]}

@@ -4,6 +4,8 @@ import json
 import zlib
 from typing import Any
 
+from autotune_platform.runtime.compact_json import compact
+
 _COMPRESSED_FROM_BYTES = 1_024
 _LARGEST_IN_ITEM_BYTES = 300_000
 _PLAIN, _ZLIB = b"p", b"z"
@@ -11,7 +13,7 @@ _PLAIN, _ZLIB = b"p", b"z"
 
 def pack(value: Any) -> bytes:
     """Return the bytes that stand for JSON; the first one says how it is packed."""
-    encoded = json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
+    encoded = compact(value).encode()
     if len(encoded) < _COMPRESSED_FROM_BYTES:
         return _PLAIN + encoded
     return _ZLIB + zlib.compress(encoded, level=6)

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from autotune_platform.apprentice.runs.models import Run
+from autotune_platform.runtime.compact_json import compact
 from autotune_platform.storage.table import Item
 
 RUN = "run"
@@ -23,14 +24,27 @@ def runs_of(task_id: str, day: str) -> str:
     return f"{task_id}#runs#{day}"
 
 
-def attributes_of(run: Run) -> Item:
-    """Return what a run's workers write of it; what is None is left out, and JSON is text."""
-    attributes = run.model_dump(mode="json", exclude_none=True)
-    attributes[_INPUT] = compact(run.input)
+def attributes_of(run: Run, fields: set[str] | None = None) -> Item:
+    """Return what a run's workers write of it; what is None is left out, and JSON is text.
+
+    Args:
+        fields: what is wanted of it; None for all.
+    """
+    attributes = run.model_dump(mode="json", include=fields, exclude_none=True)
+    if _INPUT in attributes:
+        attributes[_INPUT] = compact(run.input)
     # Those who ask additional models write these, whatever else becomes of the run.
     for name in (_ADDITIONAL, ADDITIONAL_COST):
         attributes.pop(name, None)
     return attributes
+
+
+def changes_of(run: Run, before: Run) -> tuple[Item, tuple[str, ...]]:
+    """Return what is written of a run that stood otherwise before, and which attributes go."""
+    was = vars(before)
+    changed = {name: value for name, value in vars(run).items() if value != was[name]}
+    gone = tuple([name for name, value in changed.items() if value is None])
+    return attributes_of(run, set(changed)), gone
 
 
 def additional_key(place: int) -> str:
@@ -65,8 +79,3 @@ def listed_run(entry: Mapping[str, Any]) -> Run:
     """Return the run that an entry of a day's list is of, without its input and answers."""
     attributes = {name: entry[name] for name in Run.model_fields if name in entry}
     return Run.model_validate({**attributes, _INPUT: {}})
-
-
-def compact(value: Mapping[str, Any]) -> str:
-    """Return JSON without spaces, with its names in their order."""
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, Final
 
 from autotune.protocol.limits import MAX_METADATA_DEPTH
@@ -10,10 +11,11 @@ from autotune.protocol.llm_params import LlmInput, LlmParams
 from autotune.protocol.llm_requests import EnqueueLlmRequest
 from autotune.protocol.types import nests_deeper_than
 from autotune_platform.apprentice.local.contract import LocalQuestion
-from autotune_platform.apprentice.runs.items import compact
 from autotune_platform.apprentice.runs.models import Run
+from autotune_platform.apprentice.runs.outputs import KNOWN_SCHEMAS
 from autotune_platform.ledger.providers.registry import takes_json_schema
 from autotune_platform.ledger.templates import fill
+from autotune_platform.runtime.compact_json import compact
 
 PURPOSE: Final = "apprentice"
 """Costs of runs are listed by it."""
@@ -42,18 +44,17 @@ def remote_question(
         purpose: what it costs is listed by.
     """
     model = model or document["remote"]["primary"]
+    schema = compact(document["outputSchema"])
     return EnqueueLlmRequest(
         connection_id=model["connectionId"],
         purpose=purpose,
         model=model["model"],
         input=LlmInput(
-            system=system_template(document),
+            system=_system_template(document["systemPrompt"], schema),
             user=document["promptTemplate"],
             variables=variables(document, run.input),
         ),
-        params=LlmParams(
-            max_tokens=model["maxOutputTokens"], response_format=_form(document, provider)
-        ),
+        params=_params(schema, provider, model["maxOutputTokens"]),
         labels={"task": run.task_name, "run": run.id},
     )
 
@@ -95,20 +96,30 @@ def _text(value: Mapping[str, Any], name: str) -> str:
     member = value[name]
     if isinstance(member, str):
         return member
-    return json.dumps(member, separators=(",", ":"), ensure_ascii=False)
+    return compact(member)
 
 
 def system_template(document: Mapping[str, Any]) -> str:
     """Return what both models read first, with places for variables."""
+    return _system_template(document["systemPrompt"], compact(document["outputSchema"]))
+
+
+def _system_template(prompt: str, schema: str) -> str:
     # Two braces in a row are in texts of the schema alone, where they are no place of a variable.
-    schema = compact(document["outputSchema"]).replace("{{", "{\\u007b")
-    return f"{document['systemPrompt']}\n\n{_INSTRUCTION}{schema}"
+    schema = schema.replace("{{", "{\\u007b")
+    return f"{prompt}\n\n{_INSTRUCTION}{schema}"
 
 
-def _form(document: Mapping[str, Any], provider: LlmProvider) -> dict[str, Any] | None:
+# To check them takes longer than all else here, and a task's stay the same.
+@lru_cache(KNOWN_SCHEMAS)
+def _params(schema: str, provider: LlmProvider, max_tokens: int) -> LlmParams:
+    return LlmParams(max_tokens=max_tokens, response_format=_form(json.loads(schema), provider))
+
+
+def _form(output_schema: Mapping[str, Any], provider: LlmProvider) -> dict[str, Any] | None:
     if takes_json_schema(provider):
         # Not strict, which many a schema is refused for; what is answered is checked here anyway.
-        schema = {"name": "answer", "strict": False, "schema": document["outputSchema"]}
+        schema = {"name": "answer", "strict": False, "schema": output_schema}
         form = {"type": "json_schema", "json_schema": schema}
         is_deep = nests_deeper_than(form, MAX_METADATA_DEPTH)
         return {"type": "json_object"} if is_deep else form

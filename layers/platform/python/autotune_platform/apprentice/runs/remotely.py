@@ -149,15 +149,13 @@ class RemoteAsking:
 
     def closed(self, session: Session, run: Run, row: Row, outcome: Outcome) -> Run:
         """Return a run after an attempt: it has ended, or may try again."""
-        run = run.model_copy(
-            update={"remote_asking": None, "cost_nano_usd": run.cost_nano_usd + row.cost_nano_usd}
-        )
+        paid = {"remote_asking": None, "cost_nano_usd": run.cost_nano_usd + row.cost_nano_usd}
         now = self.clock.now()
         if isinstance(outcome, Answer):
             found = read_output(outcome.text, session.document["outputSchema"])
             if found is not None:
                 session.truth, session.answer = outcome.text, found
-                answered = {"remote": Remote.ANSWERED, "remote_row_id": row.id}
+                answered = {**paid, "remote": Remote.ANSWERED, "remote_row_id": row.id}
                 return session.concluded(run.model_copy(update=answered), now)
             fault = RunFault(
                 code=UNREADABLE,
@@ -165,7 +163,7 @@ class RemoteAsking:
             )
         else:
             fault = RunFault(code=outcome.code, message=outcome.message)
-        run = run.model_copy(update={"remote_fault": fault})
+        run = run.model_copy(update={**paid, "remote_fault": fault})
         if isinstance(outcome, Refusal) and self._may_try_again(session, run, outcome):
             return run
         return session.concluded(run.model_copy(update={"remote": Remote.FAILED}), now)

@@ -13,6 +13,7 @@ from autotune_platform.apprentice.runs.items import (
     TEXTS,
     additional_key,
     attributes_of,
+    changes_of,
     input_of,
     item_of,
     listed_run,
@@ -141,18 +142,13 @@ class RunRepository:
         Args:
             before: the run as it has to stand; None where there must be none.
         """
-        attributes = attributes_of(run)
-        known = {} if before is None else attributes_of(before)
+        changes, gone = (attributes_of(run), ()) if before is None else changes_of(run, before)
         return Addition(
             table=self._table.name,
             pk=run.id,
             sk=RUN,
-            changes={
-                name: value
-                for name, value in attributes.items()
-                if name not in known or known[name] != value
-            },
-            remove=tuple(known.keys() - attributes.keys()),
+            changes=changes,
+            remove=gone,
             only_if=dict.fromkeys(_STANDING) if before is None else _standing(before),
         )
 

@@ -10,7 +10,7 @@ from autotune_platform.ledger.calls import HttpQuestion, Outcome, Question, Turn
 from autotune_platform.ledger.models import Connection
 from autotune_platform.ledger.providers import refusals
 from autotune_platform.ledger.providers.documents import document_of, name
-from autotune_platform.ledger.providers.lengths import lengthening, plain
+from autotune_platform.ledger.providers.lengths import all_plain, lengthening, plain
 from autotune_platform.ledger.providers.refusals import Trouble, Vocabulary
 from autotune_platform.ledger.providers.turns import late_instruction
 from autotune_platform.runtime.bounded_json import EXPANDING
@@ -43,7 +43,7 @@ class JsonFormat(ABC):
 
     def unbounded(self, members: Mapping[str, Any]) -> str | None:
         """Return the first member of a request that the bound of its cost does not allow for."""
-        own = {plain(field) for field in self.own_fields}
+        own = all_plain(self.own_fields)
         refused = (member for member in sorted(members) if plain(member) in own)
         lengths = (found.removeprefix(".") for found in lengthening(members, ""))
         return next(refused, None) or next(lengths, None)

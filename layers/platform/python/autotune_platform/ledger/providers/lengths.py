@@ -7,6 +7,7 @@ November 2026. Some read them at the top, some in a part of the request.
 """
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any
 
 LENGTHS = (
@@ -59,8 +60,14 @@ def plain(name: str) -> str:
     return name.replace("_", "").replace("-", "").lower()
 
 
-_SET_APART = frozenset(map(plain, (*LENGTHS, *COUNTS)))
-_PARTS = frozenset(map(plain, PARTS))
+@cache
+def all_plain(names: tuple[str, ...] | frozenset[str]) -> frozenset[str]:
+    """Return names as all their spellings have them."""
+    return frozenset(map(plain, names))
+
+
+_SET_APART = all_plain((*LENGTHS, *COUNTS))
+_PARTS = all_plain(PARTS)
 
 
 def lengthening(members: Mapping[str, Any], within: str) -> Iterator[str]:
