@@ -6,7 +6,6 @@ import pytest
 
 from autotune_platform.apprentice.instance_prices import price_of, reserved_for
 from autotune_platform.apprentice.training import elsewhere, on_sagemaker
-from autotune_platform.apprentice.training.repository import TrainingRepository
 from autotune_platform.runtime.training_jobs import JobRefusedError, SageMakerJobs
 from functions.apprentice import sweep_trainings
 from local.sagemaker.faults import Kind
@@ -178,24 +177,3 @@ def test_no_capacity_for_a_day_ends_a_training(trainings, monkeypatch, clock):
         assert f"{one} for training job usage" in said
     assert swept(clock, minutes=16) == 3
     assert trainings.money() == {"committed": 0, "spent": 0}
-
-
-def test_what_was_lacking_before_a_job_had_an_instance_ends_no_training(trainings, monkeypatch):
-    trainings.runs_program(SLEEPS)
-    refuses(monkeypatch, "ResourceLimitExceeded")
-    event = trainings.look(trainings.look(trainings.begin()._asdict()))
-    trainings.lab.reached(event["job"], "Training")
-    find = SageMakerJobs.find
-
-    def lost(self, name):
-        ended = {"TrainingJobStatus": "Stopped", "SecondaryStatus": "MaxWaitTimeExceeded"}
-        times = {"TrainingTimeInSeconds": 60, "BillableTimeInSeconds": 20}
-        return {**find(self, name), **ended, **times}
-
-    monkeypatch.setattr(SageMakerJobs, "find", lost)
-    # The first one was refused a day ago.
-    monkeypatch.setattr(elsewhere, "GIVE_UP_AFTER", timedelta(microseconds=1))
-    event = trainings.look(event)
-    assert (event["done"], event["waits"], event["job"]) == (False, True, None)
-    plan = TrainingRepository(trainings.table).get(trainings.task_id, 1).plan
-    assert (plan.instance, plan.lacks) == (0, {TYPES[1]: "no capacity"})
