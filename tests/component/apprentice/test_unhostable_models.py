@@ -108,16 +108,21 @@ def test_a_type_that_was_refused_is_not_tried_again_as_the_last_one_of_another_l
     assert hosted.there() == set()
 
 
-def test_an_adapter_waits_no_longer_for_another_base(hosted):
-    """Whose first type of instance is another one each time that its task is put."""
+@pytest.mark.parametrize(("trainings", "error"), [((1,) * 7, "no_capacity"), ((1, 2) * 3, None)])
+def test_an_adapter_waits_no_longer_for_another_base(hosted, trainings, error):
+    """Whose first type of instance is another one each time that its task is put.
+
+    A training that takes over what waits already has as long as any.
+    """
     hosted.lab.plant(Kind.CAPACITY, operation="CreateEndpoint", times=1_000)
     wanted, states = hosted.wanted("1-aa"), []
-    for size in (2, 4, 8, 12, 16, 24, 48):
+    for size, training in zip((2, 4, 8, 12, 16, 24, 48), (*trainings, 2), strict=False):
         other = BOTH._replace(instance_types=(f"ml.g6.{size}xlarge",))
-        states.append(hosted.hostings.want(wanted._replace(base=other)).state)
+        wanted = wanted._replace(base=other, training=training)
+        states.append(hosted.hostings.want(wanted).state)
         hosted.sweep(hours=4, minutes=50)
         for _ in range(9):
             hosted.sweep()
     assert states[:6] == ["creating"] * 6
-    assert hosted.hostings.want(wanted).error == "no_capacity"
+    assert hosted.hostings.want(wanted).error == error
     assert hosted.there() == set()
