@@ -41,9 +41,12 @@ def test_a_model_is_hosted_on_the_weights_that_it_was_trained_on_alone(trainings
     (kept,) = archive(trainings)
     key = f"apprentice/bases/{NAME}/base.json"
     trainings.s3.put_object(Bucket=BUCKET, Key=key, Body=OTHER.encode())
+    # No instance is asked for, or it would be waited for here.
+    trainings.lab.plant(Kind.CAPACITY, operation="CreateEndpoint", times=1_000)
 
     assert trainings.deployed(event)["done"]
 
+    trainings.lab.faults.clear()
     assert trainings.lab.sagemaker.list_endpoints()["Endpoints"] == []
     found = trainings.read()
     assert (found["state"], found["error"]) == ("failed", "not_hosted")

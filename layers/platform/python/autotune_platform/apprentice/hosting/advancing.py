@@ -214,8 +214,6 @@ class HostingAdvancing:
         self, hosting: Hosting, now: datetime, *, copies: int, is_missing: bool = False
     ) -> None:
         """Store how many copies there are to be, and ask for them if nobody wrote meanwhile."""
-        if copies and self._making.differs(hosting, is_missing=is_missing):
-            return
         if self.steps.enter(hosting, "resizing", copies=copies, is_missing=is_missing):
             stored = self.repository.find(hosting.task_id, hosting.name)
             if stored is not None and stored.state == "resizing":
@@ -239,7 +237,7 @@ class HostingAdvancing:
             self._lose(hosting, found)
         else:
             if found.status == IN_SERVICE:
-                # It may have been without an instance since it was to wake.
+                # The weights are read now, and maybe half an hour after it was to wake.
                 if hosting.copies and self._making.differs(hosting, is_missing=not found.copies):
                     return
                 self.hosts.set_copies(hosting, hosting.copies)
