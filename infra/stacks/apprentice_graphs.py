@@ -21,7 +21,7 @@ _ONCE: Final[Mapping[str, Sequence[str]]] = {**_OF_TRAININGS, "$.delivery": ["fi
 # Hosts are looked at once an hour at least, so that less says little.
 HOUR = Duration.hours(1)
 _BY_OPERATORS = [
-    *("platform_error", "job_refused", "data_refused", "artifact_refused"),
+    *("platform_error", "no_capacity", "job_refused", "data_refused", "artifact_refused"),
     *("hosting_capacity", "hosting_quota", "not_hosted"),
 ]
 
@@ -60,8 +60,8 @@ def watch_trainings(alarms: Alarms, publish: ServiceFunction, *, usd: int | None
         message=AUDITED_MESSAGE,
         where={**_OF_TRAININGS, "$.data.error": _BY_OPERATORS},
         description=(
-            "Trainings could not go on, SageMaker refused a job, data or a model were not what "
-            "was stored, or nothing hosts what was trained"
+            "Trainings could not go on, SageMaker refused a job or had no instance for it, data or "
+            "a model were not what was stored, or nothing hosts what was trained"
         ),
     )
 

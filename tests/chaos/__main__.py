@@ -90,7 +90,7 @@ def main() -> int:
         parser.error(f"no suite {', '.join(sorted(unknown))}: there are {', '.join(SUITES)}")
     # A run that is ended from outside stops what it started.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(EXIT_ENDED))
-    suites = {
+    suites: dict[str, Callable[[], Sequence[Finding]]] = {
         "storm": lambda: storm(arguments.completions, seed=arguments.seed),
         **{name: partial(run_small, suite) for name, suite in _SMALL_SUITES.items()},
         "spending": lambda: run_small(partial(spend, calls=arguments.calls)),

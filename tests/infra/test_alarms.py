@@ -293,6 +293,7 @@ def test_ends_of_trainings_are_counted_by_what_came_of_them(aws):
         r'\$\.data\.error = "([a-z_]+)"', found["TrainingsNeedOperator"]["FilterPattern"]
     )
     assert {"hosting_capacity", "hosting_quota", "not_hosted"} <= set(named)
+    assert "no_capacity" in named  # most often a quota, which an operator has raised
     assert {"data_refused", "artifact_refused"} <= set(named)  # somebody changed bytes in storage
     assert set(named) <= set(get_args(ApprenticeTrainingError))
 

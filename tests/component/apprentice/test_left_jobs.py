@@ -185,6 +185,38 @@ def test_a_job_that_cost_more_than_was_set_aside_is_told_to_operators(
     assert caplog.messages.count(ABOVE_BOUND) == told
 
 
+def test_what_is_paid_just_after_a_training_ended_is_told_as_well(
+    trainings, jobs, clock, caplog, monkeypatch
+):
+    """Whoever looks has read that it is under way."""
+
+    def refuse(**request):
+        refused.append(request)
+        error = {"Code": "ResourceLimitExceeded", "Message": "The limit is 0 Instances"}
+        raise ClientError({"Error": error}, "CreateTrainingJob")
+
+    refused = []
+    with monkeypatch.context() as patched:
+        patched.setattr(jobs, "create_training_job", refuse)
+        event = trainings.look(trainings.begin()._asdict())
+    ended = {"TrainingJobStatus": "Stopped", "BillableTimeInSeconds": BILLED}
+    jobs.has[refused[0]["TrainingJobName"]] = {**refused[0], **ended}
+
+    def end():
+        jobs.at = lambda: None
+        handler("functions.apprentice.fail_training")(event, LambdaContext(60))
+
+    jobs.at = end
+    for _ in range(2):
+        swept(clock, minutes=2)
+    spent = price_of(BILLED, PRICE)
+    assert trainings.money() == {"committed": spent, "spent": spent}
+    found = trainings.read()
+    assert (found["error"], found["spentNanoUsd"]) == ("platform_error", spent)
+    told = [one.nano_usd for one in caplog.records if one.message == PAID_MESSAGE]
+    assert told == [spent]
+
+
 def test_a_job_that_is_looked_after_is_left_alone(trainings, jobs, clock):
     event = trainings.look(trainings.begin()._asdict())
     assert swept(clock, minutes=6) == 1

@@ -226,3 +226,34 @@ def test_a_look_that_fails_at_a_base_without_an_instance_is_not_alarmed(
     # What was made of it is still there, and costs.
     swept(late(base.with_part("endpoint", base.since)))
     assert STUCK_MESSAGE in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("of", "created", "minutes", "is_told"),
+    [
+        ("adapter", (), 31, False),
+        ("adapter", ("component",), 31, True),
+        ("base", ("endpoint",), 31, True),
+        ("base", ("endpoint", "component"), 44, False),
+        ("base", ("endpoint", "component"), 46, True),
+    ],
+)
+def test_a_look_that_fails_at_what_may_take_longer_is_not_alarmed(
+    hosted, caplog, monkeypatch, of, created, minutes, is_told
+):
+    """An adapter waits for its base for a day, and a base has as long as SageMaker lets it load."""
+    adapter = hosted.want("1-aa")
+    found = adapter if of == "adapter" else hosted.base_of(adapter)
+    known = found.model_copy(update={"created": created})
+
+    def busy(_):
+        raise UnavailableError("DynamoDB is busy")
+
+    hosted.clock.turn(minutes=minutes)
+    item = hosted.table.get(f"{hosted.task_id}#hosting", f"host#{found.name}")
+    monkeypatch.setattr(hosted.advancing, "look", busy)
+    monkeypatch.setattr(hosted.advancing.repository, "read", lambda _: known)
+    monkeypatch.setattr(hosted.advancing.repository, "due", lambda *_, **__: iter([item]))
+    hosted.sweep(seconds=1)
+    assert "hosting not looked at" in caplog.messages
+    assert (STUCK_MESSAGE in caplog.messages) is is_told

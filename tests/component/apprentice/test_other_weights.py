@@ -4,12 +4,15 @@ import hashlib
 
 import pytest
 
-from autotune_platform.apprentice.hosting.models import base_name_of
+from autotune_platform.apprentice.hosting.hosts import Found
+from autotune_platform.apprentice.hosting.models import ENDPOINT, base_name_of
 from autotune_platform.apprentice.hosting.stepping import STUCK_MESSAGE
 from autotune_platform.apprentice.local.contract import LocalAnswer
 from autotune_platform.apprentice.students.files import BaseModels
-from tests.support.hostings import BASE
+from local.sagemaker.faults import Kind
+from tests.support.hostings import BASE, sum_of
 from tests.support.local_sagemaker import BUCKET as MODELS
+from tests.support.local_sagemaker import until
 from tests.support.training_jobs import BASE as NAME
 from tests.support.training_jobs import BUCKET, job_trainings, store_base
 from tests.support.unhosted_trainings import archive, changed, host, last_event, trained
@@ -85,6 +88,47 @@ def test_a_base_does_not_wake_on_other_weights_and_rings(hosted, caplog):
     for _ in range(8):
         hosted.sweep()
     assert isinstance(hosted.ask(hosting), LocalAnswer)
+
+
+def test_weights_that_are_stored_while_an_instance_comes_are_served_to_nobody(hosted, monkeypatch):
+    """SageMaker reads them once there is an instance, which may be half an hour later."""
+    hosting, hosts = hosted.want("1-aa", base=KNOWN), hosted.advancing.hosts
+    with monkeypatch.context() as being_made:
+        being_made.setattr(hosts, "endpoint", lambda _: Found("Creating"))
+        hosted.advancing.look(hosted.base_of(hosting))
+    assert hosts.create_endpoint(hosted.base_of(hosting))
+    assert hosted.base_of(hosting).created == (ENDPOINT,)
+    hosted.lab.upload(LIST, OTHER)
+    hosted.sweep()
+    assert hosted.lab.sagemaker.list_inference_components()["InferenceComponents"] == []
+    base = hosted.base_of(hosting)
+    assert (base.state, base.error) == ("deleting", "base_differs")
+    for _ in range(3):
+        hosted.sweep()
+    assert hosted.there() == set()
+    # The instance was there, and is paid for.
+    assert sum_of(hosted).seconds > 0
+
+
+def test_weights_that_are_stored_while_a_base_wakes_are_served_to_nobody(hosted):
+    hosting = hosted.ready("1-aa", number=1, base=KNOWN)
+    hosted.sweep(minutes=31)
+    hosted.sweep()
+    hosted.lab.plant(Kind.CAPACITY, operation="UpdateInferenceComponentRuntimeConfig", times=1_000)
+    hosted.ask(hosting)
+    hosted.sweep()
+    assert hosted.base_of(hosting).state == "resizing"
+    until(lambda: not hosted.under_way())
+    before = sum_of(hosted).seconds
+    hosted.lab.upload(LIST, OTHER)
+    hosted.lab.faults.clear()
+    for _ in range(6):
+        hosted.sweep()
+    base = hosted.base_of(hosting)
+    assert (base.state, base.error) == ("gone", "base_differs")
+    assert hosted.there() == set()
+    # There was no instance meanwhile.
+    assert sum_of(hosted).seconds == before
 
 
 def test_adapters_of_other_weights_have_another_base(hosted):

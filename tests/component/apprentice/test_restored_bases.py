@@ -2,6 +2,7 @@
 
 import pytest
 
+from autotune_platform.apprentice.hosting.stepping import STUCK_MESSAGE
 from autotune_platform.apprentice.instance_prices import InstancePrices
 from autotune_platform.apprentice.local.contract import LocalAnswer, Unavailable
 from local.sagemaker.faults import Kind
@@ -93,7 +94,35 @@ def test_a_base_that_nobody_asks_and_is_not_stored_is_taken_down(hosted):
     assert stored(hosted, hosting).state == "gone"
 
 
-def test_what_no_configuration_names_stays_as_it_is(hosted):
+def test_a_base_is_not_taken_down_under_an_adapter_that_serves(hosted):
+    """Whichever of its adapters is looked at first."""
+    first = hosted.ready("1-aa", number=1, base=BASE)
+    second = hosted.ready("2-bb", number=2, base=BASE)
+    lost = hosted.repository.find(hosted.task_id, first.name)
+    hosted.advancing.steps.enter(lost, "deleting", error="lost")
+    for _ in range(3):
+        hosted.sweep()
+    hosted.sweep(minutes=16)
+    forgotten(hosted, first)
+    assert isinstance(hosted.ask(first), Unavailable)
+    for _ in range(4):
+        hosted.sweep()
+        assert hosted.state(second) == "ready"
+    assert stored(hosted, second).state == "ready"
+    answer = hosted.ask(second)
+    assert isinstance(answer, LocalAnswer), answer
+
+
+def test_an_instance_that_nobody_counts_is_alarmed(hosted, caplog):
+    hosting = hosted.ready("1-aa", number=1, base=BASE._replace(rank=64))
+    forgotten(hosted, hosting)
+    hosted.sweep(minutes=6)
+    told = [one.why for one in caplog.records if one.message == STUCK_MESSAGE]
+    assert told == ["nothing says what its base is of"]
+    assert isinstance(hosted.ask(hosting), LocalAnswer)
+
+
+def test_what_no_configuration_names_stays_as_it_is(hosted, caplog):
     hosting = hosted.ready("1-aa", number=1, base=BASE._replace(rank=64))
     gone(hosted, hosting)
     forgotten(hosted, hosting)
@@ -102,3 +131,4 @@ def test_what_no_configuration_names_stays_as_it_is(hosted):
         hosted.sweep()
     assert stored(hosted, hosting) is None
     assert hosted.state(hosting) == "gone"
+    assert STUCK_MESSAGE not in caplog.messages

@@ -1,5 +1,6 @@
 """Jobs that wait for an instance, as those on spot do: the next type is tried, and none is paid."""
 
+import time
 from datetime import timedelta
 
 import pytest
@@ -9,7 +10,7 @@ from autotune_platform.runtime.training_jobs import SageMakerJobs
 from local.sagemaker.faults import Kind
 from tests.support.killing import Killed
 from tests.support.local_sagemaker import entered, until
-from tests.support.training_jobs import RESUMES, TASK, TYPES, job_trainings
+from tests.support.training_jobs import RESUMES, SLEEPS, TASK, TYPES, job_trainings
 
 CREATION = "CreateTrainingJob"
 
@@ -97,6 +98,69 @@ def test_whoever_is_killed_before_it_stops_a_waiting_job_leaves_that_to_the_next
 
 def killed(_, __):
     raise Killed
+
+
+def test_a_job_that_has_an_instance_before_it_was_stopped_runs_on(
+    trainings, half_an_hour_later, monkeypatch
+):
+    """Whoever was to stop it was killed, and it is what was waited for."""
+    describe = SageMakerJobs.find
+
+    def waiting(jobs, name):
+        found = describe(jobs, name)
+        waits = {"TrainingJobStatus": "InProgress", "SecondaryStatus": "Starting"}
+        return found and {
+            **{key: value for key, value in found.items() if key != "TrainingStartTime"},
+            **waits,
+        }
+
+    trainings.runs_program(SLEEPS)
+    event = trainings.look(trainings.begin()._asdict())
+    trainings.lab.reached(event["job"], "Training")
+    with monkeypatch.context() as patched:
+        patched.setattr(SageMakerJobs, "find", waiting)
+        patched.setattr(SageMakerJobs, "stop", killed)
+        with pytest.raises(Killed):
+            half_an_hour_later(trainings, event)
+
+    assert trainings.look(event)["job"] == event["job"]
+    assert trainings.lab.described(event["job"])["TrainingJobStatus"] == "InProgress"
+
+    # Who stops it from then on is somebody else.
+    trainings.lab.sagemaker.stop_training_job(TrainingJobName=event["job"])
+    trainings.ended(event["job"])
+    assert trainings.look(event)["done"]
+    assert trainings.read()["error"] == "job_stopped"
+
+
+def test_a_job_that_lost_its_instance_ends_no_training_for_what_lacked_before_it(
+    trainings, half_an_hour_later, monkeypatch
+):
+    """The next type goes on from its checkpoints, which are paid for."""
+    trainings.put(budgets={"daily": "10", "trainingMonthly": "6"})
+    trainings.lab.plant(Kind.STUCK, operation=CREATION)
+    under = trainings.begin()
+    event = half_an_hour_later(trainings, trainings.look(under._asdict()))
+    stopped(trainings, event["job"])
+    trainings.runs_program(RESUMES)
+    event = trainings.look(trainings.look(event))
+    trainings.lab.reached(event["job"], "Training")
+    trainings.lab.sagemaker.stop_training_job(TrainingJobName=event["job"])
+    trainings.ended(event["job"])
+    describe = SageMakerJobs.find
+
+    def waited_in_vain(jobs, name):
+        found = describe(jobs, name)
+        is_it = found and name == event["job"]
+        return {**found, "SecondaryStatus": "MaxWaitTimeExceeded"} if is_it else found
+
+    monkeypatch.setattr(SageMakerJobs, "find", waited_in_vain)
+    monkeypatch.setattr(elsewhere, "GIVE_UP_AFTER", timedelta(milliseconds=500))
+    time.sleep(0.6)  # that the first type lacks since then
+    assert trainings.look(event)["waits"]
+    found = trainings.read()
+    assert (found["state"], found["error"]) == ("running", None)
+    assert found["spentNanoUsd"] > 0
 
 
 def test_a_job_that_lost_its_instance_is_left_to_wait_for_another(trainings, half_an_hour_later):

@@ -144,8 +144,7 @@ class HostingAdvancing:
         elif hosting.state == "waiting":
             self._making.try_next(hosting, now)
         elif hosting.state == "asleep" and was_wanted(hosting):
-            if not self._making.differs(hosting):
-                self._begin_resizing(hosting, now, copies=1)
+            self._begin_resizing(hosting, now, copies=1)
         elif hosting.state == "ready" and is_idle(hosting, now):
             self._begin_resizing(hosting, now, copies=0)
         elif hosting.state == "ready":
@@ -201,8 +200,7 @@ class HostingAdvancing:
         """Have a base whose copy is gone get another one, or sleep where nobody asks it now."""
         logger.warning("a base has no copy", hosting=hosting.name)
         copies = int(is_wanted_now(hosting, now))
-        if not copies or not self._making.differs(hosting):
-            self._begin_resizing(hosting, now, copies=copies, is_missing=True)
+        self._begin_resizing(hosting, now, copies=copies, is_missing=True)
 
     def _lose(self, hosting: Hosting, found: Found) -> None:
         """Give up what SageMaker has no more, or that failed after it had answered."""
@@ -216,6 +214,8 @@ class HostingAdvancing:
         self, hosting: Hosting, now: datetime, *, copies: int, is_missing: bool = False
     ) -> None:
         """Store how many copies there are to be, and ask for them if nobody wrote meanwhile."""
+        if copies and self._making.differs(hosting, is_missing=is_missing):
+            return
         if self.steps.enter(hosting, "resizing", copies=copies, is_missing=is_missing):
             stored = self.repository.find(hosting.task_id, hosting.name)
             if stored is not None and stored.state == "resizing":
@@ -239,6 +239,9 @@ class HostingAdvancing:
             self._lose(hosting, found)
         else:
             if found.status == IN_SERVICE:
+                # It may have been without an instance since it was to wake.
+                if hosting.copies and self._making.differs(hosting, is_missing=not found.copies):
+                    return
                 self.hosts.set_copies(hosting, hosting.copies)
             self.steps.stay(hosting, now)
 

@@ -67,15 +67,19 @@ class HostingMaking:
     restoring: BaseRestoring
     weights: Callable[[str], str | None]
 
-    def differs(self, base: Hosting) -> bool:
+    def differs(self, base: Hosting, *, is_missing: bool = False) -> bool:
         """Return whether other weights lie in a base's folder than its own; give it up if so.
 
         SageMaker reads the folder each time that a copy is made.
+
+        Args:
+            base: as it was read.
+            is_missing: whether the copy that it had is not there any more.
         """
         if base.base_sha256 is None or self.weights(base.artifact) == base.base_sha256:
             return False
         logger.error(STUCK_MESSAGE, hosting=base.name, state=base.state, why=_DIFFERS)
-        self.steps.give_up(base, "base_differs")
+        self.steps.give_up(base, "base_differs", is_missing=is_missing)
         return True
 
     def create(self, hosting: Hosting, now: datetime) -> None:
@@ -97,6 +101,9 @@ class HostingMaking:
                 return
         found = self.hosts.component(hosting)
         if found.status is None and COMPONENT not in hosting.created:
+            # Its instance may have come long after it was asked for: the weights are read now.
+            if hosting.kind == "base" and self.differs(hosting):
+                return
             # Its instance is there, and paid for, whatever comes of this.
             hosting = hosting.with_part(COMPONENT, now)
             try:

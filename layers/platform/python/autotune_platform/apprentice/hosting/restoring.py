@@ -20,6 +20,7 @@ from autotune_platform.apprentice.hosting.models import (
     base_name_of,
 )
 from autotune_platform.apprentice.hosting.repository import HostingRepository
+from autotune_platform.apprentice.hosting.stepping import STUCK_MESSAGE
 from autotune_platform.apprentice.students.files import base_folder
 from autotune_platform.runtime.parts import part
 
@@ -47,17 +48,18 @@ class BaseRestoring:
             adapter: as it was read.
             now: since when.
             is_to_answer: whether it is to be there, of which what SageMaker has is taken; else it
-                is made once somebody asks, and what SageMaker has is taken down before.
+                is made once somebody asks, and what SageMaker has is taken down before, unless
+                another adapter of it is there.
         """
         if adapter.base is None or self.repository.find(adapter.task_id, adapter.base) is not None:
             return False
         wanted = self._base_of(adapter)
         if wanted is None:
-            logger.warning("nothing says what a base is of", hosting=adapter.name)
+            self._tell_that_nobody_knows(adapter)
             return False
         base = base_begun(adapter, wanted, now)
         state: State = "creating"
-        if not is_to_answer:
+        if not is_to_answer and not self._has_others(base):
             state = "gone" if self.hosts.endpoint(base).status is None else "deleting"
         changes = {
             "state": state,
@@ -67,6 +69,20 @@ class BaseRestoring:
         }
         logger.warning("a base is stored again", hosting=base.name, state=state)
         return self.repository.restore(base.model_copy(update=changes))
+
+    def _has_others(self, base: Hosting) -> bool:
+        """Return whether an adapter is there, or may be, that a base is not taken down under."""
+        own = self.repository.adapters_of(base)
+        return own.unread > 0 or any(one.state not in {"deleting", "gone"} for one in own.known)
+
+    @staticmethod
+    def _tell_that_nobody_knows(adapter: Hosting) -> None:
+        why = "nothing says what its base is of"
+        if adapter.state == "ready":
+            # Its instance is paid for, and nobody counts it or has it sleep.
+            logger.error(STUCK_MESSAGE, hosting=adapter.name, state=adapter.state, why=why)
+        else:
+            logger.warning(why, hosting=adapter.name)
 
     def _base_of(self, adapter: Hosting) -> WantedBase | None:
         bucket = adapter.artifact.removeprefix("s3://").partition("/")[0]

@@ -48,7 +48,8 @@ class HostingSweeping:
         except UnavailableError as error:
             logger.warning("hosting not looked at", hosting=hosting.name, why=str(error))
             # What SageMaker refuses for good, as rights that are missing, looks the same.
-            if not _is_at_rest(hosting) and hosting.is_stuck(self.advancing.clock.now()):
+            now = self.advancing.clock.now()
+            if not _is_at_rest(hosting) and hosting.is_stuck(now) and not hosting.is_starting(now):
                 logger.exception(STUCK_MESSAGE, hosting=hosting.name, state=hosting.state)
             self._later(item)
 
@@ -63,4 +64,6 @@ class HostingSweeping:
 
 def _is_at_rest(hosting: Hosting) -> bool:
     """Return whether SageMaker has nothing to get on with: one look that fails keeps up nothing."""
-    return hosting.state in _AT_REST or (hosting.state == "waiting" and not hosting.created)
+    # A base waits for its next try, or an adapter for its base, for a day.
+    waits = hosting.state == "waiting" or (hosting.state == "creating" and hosting.base is not None)
+    return hosting.state in _AT_REST or (waits and not hosting.created)

@@ -69,6 +69,7 @@ class Found(NamedTuple):
         seconds: how long it trained, and ``billable_seconds`` what of that is paid.
         artifact: address of its model in S3.
         waits_since: since when it waits for its first instance; None where it does not.
+        is_at_work: it has had an instance, and nobody stops it.
     """
 
     outcome: Outcome
@@ -79,6 +80,7 @@ class Found(NamedTuple):
     training_id: str | None
     data_sha256: str | None
     waits_since: datetime | None = None
+    is_at_work: bool = False
 
     def is_of(self, training_id: str, data_sha256: str) -> bool:
         """Whether it is the job of a training, with the same data."""
@@ -180,14 +182,23 @@ def found_in(job: Mapping[str, Any]) -> Found:
         given.get(_TRAINING),
         given.get(_DATA),
         _waits_since(job),
+        _is_under_way(job) and _has_begun(job),
     )
 
 
 def _waits_since(job: Mapping[str, Any]) -> datetime | None:
-    # One that has trained, and lost its instance, has a time when it began.
-    is_waiting = job["TrainingJobStatus"] == "InProgress" and "TrainingStartTime" not in job
+    is_waiting = _is_under_way(job) and not _has_begun(job)
     created: datetime | None = job.get("CreationTime")
     return created if is_waiting and job.get("SecondaryStatus") in _WAITING else None
+
+
+def _is_under_way(job: Mapping[str, Any]) -> bool:
+    return bool(job["TrainingJobStatus"] == "InProgress")
+
+
+def _has_begun(job: Mapping[str, Any]) -> bool:
+    # One that lost its instance keeps that time.
+    return "TrainingStartTime" in job
 
 
 def job_name(prefix: str, training_id: str, attempt: int) -> str:

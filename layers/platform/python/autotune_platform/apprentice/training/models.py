@@ -138,6 +138,7 @@ class JobPlan(FrozenModel):
         instance: place of the next one's type among ``instanceTypes``.
         is_resumed: it goes on from checkpoints.
         failures: how many jobs SageMaker failed for no reason.
+        losses: how many had an instance, lost it, and got no other.
         without_since: since when there was no capacity; None while there was.
         lacks: why each type of instance was not to be had since then.
         not_before: when the next one is tried.
@@ -149,6 +150,7 @@ class JobPlan(FrozenModel):
     instance: int = 0
     is_resumed: bool = False
     failures: int = 0
+    losses: int = 0
     without_since: datetime | None = None
     lacks: Mapping[str, str] = {}
     not_before: datetime | None = None

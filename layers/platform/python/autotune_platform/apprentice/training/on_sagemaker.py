@@ -18,6 +18,7 @@ from autotune_platform.apprentice.instance_prices import (
 )
 from autotune_platform.apprentice.training.bounds import tell_if_above
 from autotune_platform.apprentice.training.elsewhere import (
+    is_given_up,
     lack_of,
     plan_elsewhere,
     waits_too_long,
@@ -151,9 +152,13 @@ class SageMakerStep:
         found: Found,
         error: ApprenticeTrainingError | None,
     ) -> int:
-        """Let a job run, or have it stopped that nobody wants or that gets no instance."""
-        if waits_too_long(found, self.progress.clock.now()):
-            job = job.model_copy(update={"is_given_up": True})
+        """Let a job run, or have it stopped that nobody wants or that gets no instance.
+
+        One that has an instance after all, as whoever noted that was killed before, runs on.
+        """
+        is_late = waits_too_long(found, self.progress.clock.now())
+        is_given_up = is_late or (job.is_given_up and not found.is_at_work)
+        job = job.model_copy(update={"is_given_up": is_given_up})
         is_noted = self.progress.go_on(training, "train", job=job)
         if error is not None or (is_noted and job.is_given_up):
             self.jobs.stop(job.name)
@@ -293,15 +298,13 @@ class SageMakerStep:
         before, now = training.plan or JobPlan(), self.progress.clock.now()
         if found is None:
             before = before.model_copy(update={"refused_at": now})
-        lacks = {**before.lacks, job.instance_type: said}
         types = begun.configuration.document["training"]["instanceTypes"]
         has_trained = found is not None and found.seconds > 0
-        plan = plan_elsewhere(before, job, types, now=now, has_trained=has_trained)
-        if plan is None:
-            reason = "; ".join(f"{one}: {lack}" for one, lack in lacks.items())
+        plan = plan_elsewhere(before, job, types, said=said, now=now, has_trained=has_trained)
+        if is_given_up(plan, now):
+            reason = "; ".join(f"{one}: {lack}" for one, lack in plan.lacks.items())
             self._fail(training, job, "no_capacity", reason=reason, found=found)
             return
-        plan = plan.model_copy(update={"lacks": lacks})
         self._go_on(training, job, found, step="train", job_after=None, plan=plan)
 
     def _again(

@@ -128,7 +128,8 @@ class JobWatching:
             sk=training_key(one.number),
             numbers={"spent_nano_usd": spent, "billable_seconds": billable, **turn},
             changes=changes,
-            only_if={"id": one.training_id},
+            # Its end tells what it cost: what is paid after that is told otherwise.
+            only_if={"id": one.training_id, "state": training.state},
         )
 
     def _again(self, one: WatchedJob, after: timedelta, *, left_since: datetime | None) -> None:
