@@ -46,6 +46,7 @@ CASES = {
     "long": Case(rows=3_000, classes=20, characters=10_000),
     "common": Case(rows=70_000, classes=20, characters=300, symbols=60),
     "rare": Case(rows=100_000, classes=20, characters=300, symbols=3_000),
+    "kinds": Case(rows=12_000, classes=200, characters=300, symbols=3_000),
 }
 
 

@@ -12,6 +12,7 @@ from autotune_platform.apprentice.examples.files import DataFiles
 from autotune_platform.apprentice.local.clients import BackendClients
 from autotune_platform.apprentice.local.contract import LocalAnswer, Reason, Unavailable
 from autotune_platform.apprentice.training.items import training_key, trainings_of
+from autotune_platform.apprentice.training.job_files import JobFiles
 from autotune_platform.apprentice.training.repository import TrainingRepository
 from autotune_platform.apprentice.training.sweeping import MOST_REDRIVES
 from autotune_platform.runtime import clients
@@ -20,6 +21,7 @@ from autotune_platform.storage.table import Table
 from tests.component.apprentice.test_trainings import objects
 from tests.support.killing import Killed, Killer
 from tests.support.lambdas import LambdaContext, forget_processes, handler
+from tests.support.training_jobs import job_trainings
 from tests.support.trainings import TASK
 from tests.support.trainings import trainings as make_trainings
 
@@ -27,6 +29,12 @@ from tests.support.trainings import trainings as make_trainings
 @pytest.fixture
 def trainings(runs, monkeypatch):
     with make_trainings(runs, monkeypatch) as made:
+        yield made
+
+
+@pytest.fixture
+def of_jobs(runs, tmp_path, monkeypatch):
+    with job_trainings(runs, tmp_path, monkeypatch) as made:
         yield made
 
 
@@ -63,14 +71,29 @@ def test_a_training_that_is_given_up_leaves_no_data(trainings):
     assert objects() == []
 
 
-@pytest.mark.parametrize("name", ["freeze_examples", "train_linear"])
+BEFORE = {"train_linear": "freeze_examples", "validate_student": "train_linear"}
+
+
+@pytest.mark.parametrize("name", ["freeze_examples", *BEFORE])
 def test_each_try_of_a_step_that_takes_minutes_is_noted(trainings, monkeypatch, name):
     """A step was redriven while a function was at it: its first try had five minutes, or twenty."""
     trainings.ask(160)
     trainings.start()
     (event,) = trainings.executions()
-    if name == "train_linear":
-        trainings.step("freeze_examples", event)
+    if name in BEFORE:
+        trainings.steps(event, through=BEFORE[name])
+    killed_at = (DataFiles, "rows" if name in BEFORE else "put")
+    each_try_is_noted(trainings, monkeypatch, name, event, killed_at=killed_at)
+
+
+def test_each_try_to_look_at_what_a_job_left_is_noted(of_jobs, monkeypatch):
+    event = of_jobs.looked_after(of_jobs.begin())
+    killed_at = (JobFiles, "looked_at")
+    each_try_is_noted(of_jobs, monkeypatch, "verify_artifact", event, killed_at=killed_at)
+
+
+def each_try_is_noted(trainings, monkeypatch, name, event, *, killed_at):
+    """Do a step twice that is killed, and look when it counts as lost each time."""
     repository = TrainingRepository(Table("apprentice", clients.dynamodb()))
     due = []
 
@@ -78,8 +101,7 @@ def test_each_try_of_a_step_that_takes_minutes_is_noted(trainings, monkeypatch, 
         due.append(repository.get(trainings.task_id, 1).due_at)
         raise MemoryError
 
-    monkeypatch.setattr(DataFiles, "put", killed)
-    monkeypatch.setattr(DataFiles, "rows", killed)
+    monkeypatch.setattr(*killed_at, killed)
     for _ in range(2):
         training = repository.get(trainings.task_id, 1)
         now = datetime.now(UTC)
@@ -163,6 +185,22 @@ def test_what_a_training_left_is_deleted_though_giving_it_up_was_killed(training
     assert last["redrive"] == MOST_REDRIVES + 1
     assert trainings.step("freeze_examples", last)["done"]
     assert objects() == []
+
+
+def test_a_training_that_has_ended_and_leaves_nothing_is_due_no_more(trainings):
+    """It was looked at every minute for ever, before all that is due behind it."""
+    trainings.ask(160)
+    trainings.start()
+    canceled(trainings)
+    past = (datetime.now(UTC) - timedelta(days=1)).isoformat()
+    key = (trainings_of(trainings.task_id), training_key(1))
+    table = Table("apprentice", clients.dynamodb())
+    table.update(*key, {"open_shard": "trainings", "due_at": past})
+
+    assert [swept(), swept()] == [1, 0]
+
+    assert "open_shard" not in stored(trainings, 1)
+    assert trainings.read()["error"] == "canceled"
 
 
 def given_up(trainings):

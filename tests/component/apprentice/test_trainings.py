@@ -113,6 +113,7 @@ def test_outputs_that_are_all_the_same_cannot_be_learned(trainings):
     found = trainings.train()
 
     assert (found["state"], found["error"]) == ("failed", "untrainable")
+    assert found["reason"].endswith("rows are of 1 kinds; it takes 2 at least")
     assert objects() == []
 
 

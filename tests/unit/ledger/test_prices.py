@@ -232,3 +232,19 @@ assert "genai_prices" in sys.modules
     subprocess.run(
         [sys.executable, "-c", script], check=True, env={**os.environ, "PYTHONPATH": path}
     )
+
+
+def test_a_connections_own_price_is_read_once_until_it_is_another() -> None:
+    own = {"m": {"input_usd": "1", "output_usd": "2", "batch_input_usd": "0.5"}}
+
+    def found(day: datetime = DAY, **changed: str) -> PriceSnapshot:
+        sold = Sold("openai", {"m": {**own["m"], **changed}})
+        price = Prices().find(sold, "m", at=day)
+        assert price is not None
+        return price
+
+    assert found() is found()
+    assert found(output_usd="3").output.base == a_dollar("3")
+    assert found(output_usd="3").version != found().version
+    assert found(DAY + timedelta(days=1)).day == found().day + timedelta(days=1)
+    assert Prices().find(Sold("openai", own), "m", processing="batch", at=DAY) is None

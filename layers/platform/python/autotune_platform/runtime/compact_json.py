@@ -7,7 +7,7 @@ from typing import Any, Final
 compact: Final[Callable[[Any], str]] = json.JSONEncoder(
     separators=(",", ":"), ensure_ascii=False
 ).encode
-"""Return a value as JSON; ``json.dumps`` makes an encoder of its own each time it is told how.
+"""Return a value as JSON; ``json.dumps`` makes an encoder of its own each time it has options.
 
 Raises:
     TypeError, ValueError: it is no JSON.

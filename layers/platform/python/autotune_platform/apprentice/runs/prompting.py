@@ -1,6 +1,5 @@
 """What models are asked in a run: the same words for the paid one and the small one."""
 
-import json
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Final
@@ -15,6 +14,7 @@ from autotune_platform.apprentice.runs.models import Run
 from autotune_platform.apprentice.runs.outputs import KNOWN_SCHEMAS
 from autotune_platform.ledger.providers.registry import takes_json_schema
 from autotune_platform.ledger.templates import fill
+from autotune_platform.runtime.bounded_json import parse_strictly
 from autotune_platform.runtime.compact_json import compact
 
 PURPOSE: Final = "apprentice"
@@ -113,7 +113,9 @@ def _system_template(prompt: str, schema: str) -> str:
 # To check them takes longer than all else here, and a task's stay the same.
 @lru_cache(KNOWN_SCHEMAS)
 def _params(schema: str, provider: LlmProvider, max_tokens: int) -> LlmParams:
-    return LlmParams(max_tokens=max_tokens, response_format=_form(json.loads(schema), provider))
+    # It was bounded and checked when the task was put.
+    output_schema = parse_strictly(schema.encode(), most_values=len(schema))
+    return LlmParams(max_tokens=max_tokens, response_format=_form(output_schema, provider))
 
 
 def _form(output_schema: Mapping[str, Any], provider: LlmProvider) -> dict[str, Any] | None:

@@ -40,7 +40,7 @@ MOST_CHARACTERS = 10_000
 """Of an input that are looked at; less where the inputs are many and long."""
 MOST_MARGINS = 100_000_000
 """Rows times classes: what fitting takes, in time, and so does the next."""
-MOST_PRODUCTS = 20_000_000_000
+MOST_PRODUCTS = 10_000_000_000
 """Known features of rows, times classes."""
 MOST_FEATURES_OF_ROWS = 30_000_000
 """Known features, once for each row that has it: what fitting takes, in memory."""

@@ -3,8 +3,6 @@
 import hashlib
 import time
 
-from aws_lambda_powertools import Logger
-
 from autotune_platform.apprentice.examples.data_sets import DataSets
 from autotune_platform.apprentice.examples.manifests import TamperedDataSetError
 from autotune_platform.apprentice.students.artifacts import to_bytes
@@ -15,8 +13,6 @@ from autotune_platform.apprentice.training.endings import TrainingEndings
 from autotune_platform.apprentice.training.models import TrainedModel
 from autotune_platform.apprentice.training.progress import Begun, TrainingProgress, Under
 from autotune_platform.runtime.parts import part
-
-logger = Logger()
 
 
 @part
@@ -35,8 +31,8 @@ class TrainStep:
             try:
                 model = self._trained(begun)
             except UntrainableError as error:
-                logger.info("untrainable", training_id=begun.training.id, why=str(error))
-                self.progress.fail(begun.training, "untrainable")
+                # It has numbers, and no text of an example.
+                self.progress.fail(begun.training, "untrainable", reason=str(error))
             except TamperedDataSetError:
                 self.progress.fail(begun.training, "data_refused")
             else:

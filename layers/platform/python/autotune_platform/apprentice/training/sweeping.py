@@ -85,7 +85,11 @@ class TrainingSweeping:
         The index may have one as overdue that ended meanwhile: that is kept until its time.
         """
         kept_until = training.model_kept_until
-        if kept_until is None or self.progress.clock.now() < kept_until:
+        if kept_until is None:
+            # Nobody has anything to do for it: it is in the way of what is due behind it.
+            self.progress.trainings.tidied(training)
+            return
+        if self.progress.clock.now() < kept_until:
             return
         # One that was given up has begun the next execution already, which kept the model.
         again = training.model_copy(update={"redrive": training.redrive + 2})

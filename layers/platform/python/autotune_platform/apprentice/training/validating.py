@@ -87,7 +87,7 @@ class ValidateStep:
             UnavailableError: a store is busy, a hosted model does not answer, or nothing compares
                 answers.
         """
-        begun = self.progress.begin(under, "validate")
+        begun = self.progress.start(under, "validate")
         if begun is not None:
             try:
                 self._judge(begun, seconds_left)

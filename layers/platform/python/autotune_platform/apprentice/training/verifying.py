@@ -20,7 +20,7 @@ class VerifyStep:
 
     def run(self, under: Under) -> bool:
         """Look at the artifact, and return whether the execution is over."""
-        begun = self.progress.begin(under, "verify")
+        begun = self.progress.start(under, "verify")
         if begun is not None:
             try:
                 model = self._taken_over(begun)
