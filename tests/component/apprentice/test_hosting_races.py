@@ -113,7 +113,7 @@ def test_an_adapter_that_moved_is_of_no_earlier_failure_of_its_base(hosted):
     hosted.clock.turn(minutes=1)
     moved = hosted.hostings.want(waiting._replace(base=OTHER))
     assert moved.since == begun + timedelta(minutes=2)
-    for _ in range(4):
+    for _ in range(6):
         hosted.sweep()
     assert hosted.hostings.want(waiting._replace(base=OTHER)).state == "ready"
 

@@ -155,7 +155,7 @@ def test_what_somebody_took_down_is_not_made_again(hosted):
     hosted.advancing.look(base)
     hosted.lab.settled(base.name)
     assert teardown("--yes")[0] == 0
-    for _ in range(3):
+    for _ in range(5):
         hosted.sweep()
     assert hosted.want("1-aa").error == "refused"
     assert hosted.there() == set()

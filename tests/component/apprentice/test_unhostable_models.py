@@ -82,7 +82,7 @@ def test_what_is_taken_down_on_the_second_type_is_not_for_what_the_first_lacked(
         until(lambda: not hosted.under_way())
     assert base.lacking.lacks == {FIRST: "capacity"}
     assert teardown("--yes")[0] == 0
-    for _ in range(3):
+    for _ in range(5):
         hosted.sweep()
     found = hosted.want("1-aa", base=BOTH)
     assert found.error == "refused"

@@ -99,26 +99,34 @@ class HostingMaking:
             hosting = hosting.with_part(ENDPOINT, now)
             if not self._is_up(hosting, found, now, base):
                 return
+        asked = self._component_of(hosting, now)
+        if asked is not None and self._is_up(*asked, now, base):
+            self.steps.enter(asked[0], "ready")
+
+    def _component_of(self, hosting: Hosting, now: datetime) -> tuple[Hosting, Found] | None:
+        """Return a hosting with its component, asked for if it was not; None where none is yet."""
         found = self.hosts.component(hosting)
-        if found.status is None and COMPONENT not in hosting.created:
-            # Its instance may have come long after it was asked for: the weights are read now.
-            if hosting.kind == "base" and self.differs(hosting):
-                return
-            # Its instance is there, and paid for, whatever comes of this.
-            hosting = hosting.with_part(COMPONENT, now)
-            try:
-                is_taken = self.hosts.create_component(hosting)
-            except HostLimitError as error:
-                logger.warning(LIMIT_MESSAGE, hosting=hosting.name, why=str(error))
-                self.go_beyond_limit(hosting, str(error), now)
-                return
-            found = self.hosts.component(hosting)
-            if found.status is None and (is_taken or hosting.kind == "base"):
-                self._be_unseen(hosting, COMPONENT, now, is_taken=is_taken or None)
-                return
+        if found.status is not None or COMPONENT in hosting.created:
+            return hosting.with_part(COMPONENT, now), found
+        # Its instance may have come long after it was asked for: the weights are read now.
+        if hosting.kind == "base" and self.differs(hosting):
+            return None
+        # Its instance is there, and paid for, whatever comes of this.
         hosting = hosting.with_part(COMPONENT, now)
-        if self._is_up(hosting, found, now, base):
-            self.steps.enter(hosting, "ready")
+        try:
+            is_taken = self.hosts.create_component(hosting)
+        except HostLimitError as error:
+            logger.warning(LIMIT_MESSAGE, hosting=hosting.name, why=str(error))
+            self.go_beyond_limit(hosting, str(error), now)
+            return None
+        found = self.hosts.component(hosting)
+        if found.status is not None:
+            return hosting, found
+        if is_taken or hosting.kind == "base":
+            self._be_unseen(hosting, COMPONENT, now, is_taken=is_taken or None)
+        else:
+            self.steps.give_up(hosting, "refused")
+        return None
 
     def _endpoint_of(self, hosting: Hosting, now: datetime) -> Found | None:
         """Return a base's endpoint, asked for if it was not; None where there is none for now."""
@@ -202,7 +210,9 @@ class HostingMaking:
 
     def _is_up(self, hosting: Hosting, found: Found, now: datetime, base: Hosting | None) -> bool:
         """Return whether a part of a hosting is in service; note where it never will be."""
-        if found.status is None:
+        if found.status is None and now - hosting.since <= SEEN_WITHIN:
+            self.steps.stay(hosting, now)  # it was taken a moment ago
+        elif found.status is None:
             self.steps.give_up(hosting, "refused")
         elif not found.is_ours:
             self.steps.give_up(hosting, "name_taken")
