@@ -48,7 +48,7 @@ class RunCpu:
         seconds: of CPU, all together.
         asking: those of them that asking the model took.
         calls: of AWS.
-        has_own_core: whether nothing else of the stand ran on its core.
+        has_own_core: whether nothing else of the stand ran on its core, which was kept awake.
         python_calls: of functions, for a run, built-in ones included.
     """
 
@@ -85,7 +85,7 @@ class RunCpu:
             "beside it": round(self.overhead_milliseconds, 2),
             "least": round(self.least_milliseconds, 2),
             "calls of functions": self.python_calls,
-            "core": "its own" if self.has_own_core else "shared",
+            "core": "its own, awake" if self.has_own_core else "shared",
         }
 
 

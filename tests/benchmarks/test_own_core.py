@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 
 import psutil
@@ -72,6 +73,18 @@ def test_nothing_else_of_ours_is_on_the_core(beside: "subprocess.Popen[str]") ->
         assert _cores_of_a_new_thread() == mine
         assert _cores_of(beside) == [cores - mine] * 2
         assert _cores_of_a_new_process(beside) == str(cores - mine)
+
+
+def test_the_core_is_kept_awake_at_the_least_priority() -> None:
+    before = set(psutil.Process().children())
+    with own_core():
+        (program,) = set(psutil.Process().children()) - before
+        until = time.monotonic() + 10
+        while os.sched_getscheduler(program.pid) != os.SCHED_IDLE:
+            assert time.monotonic() < until
+            time.sleep(0.01)
+        assert os.sched_getaffinity(program.pid) == os.sched_getaffinity(0)
+    assert not program.is_running()
 
 
 def test_all_cores_are_everybodys_again(beside: "subprocess.Popen[str]") -> None:
