@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from botocore.exceptions import BotoCoreError, ClientError
 
 from autotune_platform.runtime.errors import UnavailableError
-from autotune_platform.runtime.training_jobs import SHOWN_CHARACTERS
+from autotune_platform.runtime.sagemaker_words import shown
 
 # What SageMaker says of a name that is taken, one that nobody has, and of what is being changed:
 # the codes do not tell them apart, so whoever asks looks at what is there.
@@ -87,9 +87,9 @@ class BotoControl:
             code = error.response["Error"].get("Code", "")
             said = error.response["Error"].get("Message", code)
             if code in _REFUSED:
-                raise _RefusedError(said[:SHOWN_CHARACTERS]) from error
+                raise _RefusedError(shown(said)) from error
             if code in _LIMITS:
-                raise HostLimitError(said[:SHOWN_CHARACTERS]) from error
+                raise HostLimitError(shown(said)) from error
             raise UnavailableError(f"SageMaker: {operation}: {code}") from error
         except BotoCoreError as error:
             raise UnavailableError(f"SageMaker: {operation}: {type(error).__name__}") from error

@@ -9,14 +9,13 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from autotune_platform.runtime import clients
+from autotune_platform.runtime.sagemaker_words import shown
 
 # SageMaker's model has a ResourceNotFound for what is not there; what it says is the other.
 _NOT_THERE = frozenset({"ValidationException", "ResourceNotFound"})
 _REFUSALS = frozenset(
     {"ResourceInUse", "ResourceLimitExceeded", "CapacityError", "ValidationException"}
 )
-SHOWN_CHARACTERS = 300
-"""So much of SageMaker's own words is kept where it refuses something."""
 
 
 class JobRefusedError(Exception):
@@ -27,7 +26,7 @@ class JobRefusedError(Exception):
     """
 
     def __init__(self, code: str, message: str) -> None:
-        super().__init__(message[:SHOWN_CHARACTERS])
+        super().__init__(shown(message))
         self.code = code
 
 
