@@ -19,7 +19,9 @@ from tests.support.lambdas import LambdaContext, handler
 from tests.support.platform import Platform
 from tests.support.tables import stream_records
 
-NOON = datetime(2026, 11, 27, 12, tzinfo=UTC)
+NOON = datetime.now(UTC).replace(hour=12, minute=0, second=0, microsecond=0) - timedelta(days=1)
+"""Yesterday's, when runs are from: lists have 90 days at most, and a fixed day grows old."""
+DAY = NOON.date().isoformat()
 _SCORED = {
     "remote_row_id": "llm_" + 26 * "0",
     "sampling_rate": 1.0,

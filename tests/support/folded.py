@@ -3,9 +3,7 @@
 from autotune_platform.apprentice.evidence import Evidence, Rules, folded
 from autotune_platform.apprentice.folding.models import DayCounts, StoredEvidence
 from autotune_platform.apprentice.folding.settings import rules_of
-from tests.support.apprentice_folding import Apprentice
-
-DAY = "2026-11-27"
+from tests.support.apprentice_folding import DAY, Apprentice
 
 
 def counts(apprentice: Apprentice, day: str = DAY) -> DayCounts:

@@ -11,8 +11,8 @@ from autotune_platform.apprentice.routing import Local, Model, Remote
 from autotune_platform.apprentice.runs.items import runs_of
 from autotune_platform.apprentice.runs.models import RunPair
 from autotune_platform.runtime import clients
-from tests.support.apprentice_folding import NOON
-from tests.support.folded import DAY, counts, rebuilt, rules, stored
+from tests.support.apprentice_folding import DAY, NOON
+from tests.support.folded import counts, rebuilt, rules, stored
 from tests.support.killing import Killer
 from tests.support.tables import items_of_tables
 

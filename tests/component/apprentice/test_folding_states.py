@@ -36,11 +36,10 @@ from autotune_platform.runtime.environment.apprentice_runs import (
     RunSweepEnvironment,
 )
 from autotune_platform.wiring.apprentice_folding import FoldingParts, RunSweepParts
-from tests.support.apprentice_folding import NOON, Apprentice
+from tests.support.apprentice_folding import DAY, NOON, Apprentice
 from tests.support.killing import Killed, Killer
 from tests.support.tables import SavedTables
 
-DAY = "2026-11-27"
 VERSIONS = (1, 2)
 THRESHOLDS = [
     {

@@ -14,7 +14,7 @@ from autotune_platform.apprentice.standing import Standings
 from autotune_platform.runtime.environment.apprentice_runs import RunSweepEnvironment
 from autotune_platform.storage.table import Table
 from autotune_platform.wiring.apprentice_folding import RunSweepParts
-from tests.support.apprentice_folding import Apprentice
+from tests.support.apprentice_folding import NOON, Apprentice
 from tests.support.killing import Killed, Killer
 from tests.support.lambdas import LambdaContext, forget_processes, handler
 from tests.support.platform import Platform
@@ -95,7 +95,8 @@ def has_present(apprentice):
 def events(apprentice, *, canaries=False):
     """What was published so far, by kind and place; of canaries where that is asked for."""
     apprentice.platform.publish_events()
-    log = apprentice.platform.call("GET", "/api/v1/audit", query={"limit": 200}).json["entries"]
+    query = {"limit": 200, "from": NOON.isoformat()}
+    log = apprentice.platform.call("GET", "/api/v1/audit", query=query).json["entries"]
     left_out = set() if canaries else {"apprentice_canary"}
     found = [one for one in log if one["kind"] == "event" and one["action"] not in left_out]
     return [(one["action"], one["data"].get("kind"), one["data"].get("sequence")) for one in found]

@@ -12,11 +12,10 @@ from autotune_platform.apprentice.runs.models import RunPair
 from autotune_platform.runtime.clock import Clock
 from autotune_platform.runtime.environment.apprentice_runs import RunSweepEnvironment
 from autotune_platform.wiring.apprentice_folding import RunSweepParts
-from tests.support.apprentice_folding import NOON, Apprentice
+from tests.support.apprentice_folding import DAY, NOON, Apprentice
 from tests.support.lambdas import LambdaContext, handler
 from tests.support.tables import items_of_tables
 
-DAY = "2026-11-27"
 DEADLINE = timedelta(minutes=15)
 
 
