@@ -57,7 +57,7 @@ class World:
         hosted.served.return_value = ServedModel("new")
         self.training = MagicMock(hosted=hosted)
         self.progress = MagicMock()
-        self.progress.begin.return_value = SimpleNamespace(
+        self.progress.start.return_value = SimpleNamespace(
             training=self.training,
             task=MagicMock(id="apt_x"),
             configuration=SimpleNamespace(document=DOCUMENT),
