@@ -1,7 +1,7 @@
 """What the platform asks of DynamoDB, and hears from it, is what botocore makes of it.
 
 To compare takes as long as what is spared, so one request and one answer of each kind are compared
-in each process: those with the same members.
+in each process: those with the same members in the same order.
 """
 
 import json
@@ -57,7 +57,7 @@ def checked_wire(seen: set[tuple[str, ...]]) -> Iterator[None]:
 
 
 def _kind(members: dict[str, Any]) -> Iterator[str]:
-    yield from sorted(members)
+    yield from members
     for action in members.get("TransactItems", ()):
         for what, asked in action.items():
             yield f"{what} {sorted(asked)}"

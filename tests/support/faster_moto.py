@@ -7,10 +7,11 @@ answers is another. Its conditional writes are as atomic as DynamoDB's.
 import copy
 import threading
 from collections.abc import Callable
-from functools import cache, wraps
+from functools import cache, lru_cache, wraps
 from typing import Any
 
 import botocore.session
+from botocore import awsrequest
 from botocore.client import BaseClient
 from botocore.loaders import JSONFileLoader
 from botocore.model import Shape
@@ -61,6 +62,8 @@ def install() -> None:
     JSONFileLoader.load_file = lambda _, file_path: _loaded(file_path)
     botocore.session.create_loader = cache(botocore.session.create_loader)
     BaseClient._resolve_endpoint_ruleset = _resolved_once
+    # A request's address is put together of the same parts nearly always.
+    awsrequest._urljoin = lru_cache(10_000)(awsrequest._urljoin)
     # An RSA key for every key, HMAC keys too, takes longer than all else that a test needs of AWS.
     keys.generate_private_key = cache(keys.generate_private_key)
     backend_index.backend_url_patterns = [

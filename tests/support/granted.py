@@ -10,10 +10,11 @@ governed by the permissions of the underlying operations, each by itself, as on 
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis-iam.html
 """
 
+import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from fnmatch import fnmatchcase
+from fnmatch import fnmatchcase, translate
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 from weakref import WeakSet
@@ -47,10 +48,9 @@ class Asked(NamedTuple):
     @property
     def is_granted(self) -> bool:
         """Whether its role may: one of its statements, each of which has one pattern of keys."""
-        patterns = _keys_granted(self.function, self.action, self.resource)
         return any(
-            not one or (self.keys and all(fnmatchcase(key, one) for key in self.keys))
-            for one in patterns
+            match is None or (self.keys and all(map(match, self.keys)))
+            for match in _keys_granted(self.function, self.action, self.resource)
         )
 
 
@@ -151,13 +151,16 @@ def _grants() -> Mapping[str, set[tuple[str, str, str]]]:
 
 
 @lru_cache(10_000)
-def _keys_granted(function: str, action: str, resource: str) -> frozenset[str]:
-    """Return patterns of the keys at which a function may do something; one is empty for all."""
-    return frozenset(
+def _keys_granted(
+    function: str, action: str, resource: str
+) -> list[Callable[[str], object] | None]:
+    """Return what knows the keys at which a function may do something; None is for all keys."""
+    patterns = {
         keys
         for of_action, of_resource, keys in _grants()[function]
         if of_action == action and fnmatchcase(resource, of_resource)
-    )
+    }
+    return [re.compile(translate(one)).match if one else None for one in patterns]
 
 
 _Asked = tuple[str, str, tuple[str, ...]]
