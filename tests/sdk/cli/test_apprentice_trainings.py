@@ -221,8 +221,7 @@ def test_a_kept_model_of_a_training_that_was_given_up_is_hosted_and_not_trained_
     assert why_not(gone) == "Autotune could not go on: train again (words)"
     taken = training(state="failed", error="platform_error", model_taken_by=4)
     assert why_not(taken) == (
-        "Autotune could not go on; training 4 has its model: "
-        "`autotune apprentice trainings TASK 4`"
+        "Autotune could not go on; training 4 has its model: `autotune apprentice trainings TASK 4`"
     )
     unhosted = training(state="failed", error="not_hosted", reason="words", model_taken_by=4)
     assert why_not(unhosted) == (
