@@ -3,6 +3,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from tests.component.webhooks.conftest import publish
+from tests.support.forked_commands import Shell, forking_shell
 from tests.support.served_ledger import ServedLedger, serve_ledger
 from tests.support.served_platform import ServedPlatform, serve_platform
 from tests.support.subscribers import Subscriber, loopback_subscriber
@@ -20,6 +21,13 @@ def ledger() -> Iterator[ServedLedger]:
     """The API of requests to language models on loopback, which asks no model."""
     with serve_ledger() as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def shell() -> Iterator[Shell]:
+    """A shell that has the command line."""
+    with forking_shell() as made:
+        yield made
 
 
 @pytest.fixture

@@ -1,9 +1,6 @@
 """What the guide to ``apprentice.yaml`` says is so."""
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -21,13 +18,10 @@ def blocks(language):
     return re.findall(rf"^ *```{language}\n(.*?)^ *```$", TEXT, re.M | re.S)
 
 
-def test_the_commands_and_the_program_run(api, monkeypatch, capsys):
+def test_the_commands_and_the_program_run(api, shell, capsys):
     commands = blocks("sh")[0].replace("autotune apprentice delete", "exit 0; #")
-    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", commands],
-        check=True, env={**os.environ, "PATH": path}, cwd=ROOT, capture_output=True, text=True,
-    )  # fmt: skip
+    done = shell.run(commands, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
     assert "support_intent: new, version 1" in done.stdout
     (program,) = blocks("python")
     exec(compile(program, "apprentice.md", "exec"), {})

@@ -1,9 +1,6 @@
 """``autotune decks``: decks from prompts and from files, and back."""
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -275,25 +272,15 @@ def test_graders_of_a_file_are_added_by_name_and_deleted(run, write):
     assert run("decks", "graders", "show", deck_id, grader_id).exit_code == exit_codes.NOT_FOUND
 
 
-def test_the_commands_of_the_guide_run(run, write, connection_id, tmp_path):
+def test_the_commands_of_the_guide_run(run, shell, write, connection_id, tmp_path):
     guide = (Path(__file__).parents[3] / "docs" / "guides" / "deck-files.md").read_text("utf-8")
     (example,) = re.findall(r"^`````markdown\n(.*?)^`````$", guide, re.M | re.S)
     file = write("support.deck.md", example)
     commands = re.findall(r"^```sh\n(.*?)^```$", guide, re.M | re.S)
     assert len(commands) == 2
     edit = "sed -i.bak 's/Never promise/Do not promise/' support.deck.md"
-    ran = subprocess.run(
-        ["bash", "-euo", "pipefail"],
-        input="\n".join([commands[0], edit, commands[1]]),
-        text=True,
-        capture_output=True,
-        check=False,
-        cwd=tmp_path,
-        env={
-            **os.environ,
-            "CONNECTION": connection_id,
-            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-        },
+    ran = shell.run(
+        "\n".join([commands[0], edit, commands[1]]), cwd=tmp_path, CONNECTION=connection_id
     )
     assert ran.returncode == 0, ran.stderr
     (deck,) = run("decks", "list", "--json").json_lines

@@ -1,8 +1,5 @@
 import gzip
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 from autotune.cli import exit_codes
@@ -10,7 +7,7 @@ from autotune.cli import exit_codes
 GUIDE = Path(__file__).parents[3] / "docs" / "guides" / "command-line.md"
 
 
-def test_every_example_of_the_guide_runs(api, tmp_path, write_jsonl):
+def test_every_example_of_the_guide_runs(api, shell, tmp_path, write_jsonl):
     text = GUIDE.read_text("utf-8")
     (line,) = re.findall(r"^```json\n(.*?)\n```$", text, re.M | re.S)
     write_jsonl([line])
@@ -20,14 +17,7 @@ def test_every_example_of_the_guide_runs(api, tmp_path, write_jsonl):
         if not example.startswith("pip ")
     ]
     assert len(examples) == 5
-    ran = subprocess.run(
-        ["bash", "-euo", "pipefail"],
-        input="\n".join(examples).replace("https://grader.example", api.grader.url),
-        text=True,
-        capture_output=True,
-        check=False,
-        env={**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
-    )
+    ran = shell.run("\n".join(examples).replace("https://grader.example", api.grader.url))
     assert ran.returncode == 0, ran.stderr
     assert "scored 1 of 1" in ran.stdout
     assert "are scored again; 0 failed" in ran.stdout
@@ -35,35 +25,18 @@ def test_every_example_of_the_guide_runs(api, tmp_path, write_jsonl):
     assert len(gzip.decompress(part.read_bytes()).splitlines()) == 1
 
 
-def test_the_commands_of_the_guide_to_training_data_run(api, tmp_path):
+def test_the_commands_of_the_guide_to_training_data_run(api, shell, tmp_path):
     text = (GUIDE.parent / "training-data.md").read_text("utf-8")
-    ran = subprocess.run(
-        ["bash", "-euo", "pipefail"],
-        input="\n".join(re.findall(r"^```sh\n(.*?)^```$", text, re.M | re.S)),
-        text=True,
-        capture_output=True,
-        check=False,
-        env={
-            **os.environ,
-            "TASK_ID": api.new_task(),
-            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-        },
-    )
+    commands = "\n".join(re.findall(r"^```sh\n(.*?)^```$", text, re.M | re.S))
+    ran = shell.run(commands, TASK_ID=api.new_task())
     assert ran.returncode == 0, ran.stderr
     assert {path.name for path in tmp_path.iterdir()} == {"scores", "pairs", "good"}
 
 
-def test_the_examples_of_the_guide_to_builtin_graders_run(api):
+def test_the_examples_of_the_guide_to_builtin_graders_run(api, shell):
     text = (GUIDE.parent / "builtin-graders.md").read_text("utf-8")
     (example,) = re.findall(r"^```sh\n(.*?)^```$", text, re.M | re.S)
-    ran = subprocess.run(
-        ["bash", "-uo", "pipefail", "-c", example],
-        cwd=GUIDE.parents[2],
-        text=True,
-        capture_output=True,
-        check=False,
-        env={**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
-    )
+    ran = shell.run(example, cwd=GUIDE.parents[2], options="-uo")
     assert ran.returncode == 0, ran.stderr
     assert "scored 5 of 6" in ran.stdout
     for told in ("0.9", "0.5", "builtin_input_missing"):

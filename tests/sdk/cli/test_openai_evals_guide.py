@@ -1,10 +1,7 @@
 """The guide for those who come from OpenAI Evals, from its files to its scores."""
 
 import json
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 from autotune.cli import exit_codes
@@ -24,22 +21,7 @@ def blocks(language):
     return re.findall(rf"^```{language}\n(.*?)^```$", TEXT, re.M | re.S)
 
 
-def shell(commands, **environment):
-    return subprocess.run(
-        ["bash", "-euo", "pipefail"],
-        input=commands,
-        text=True,
-        capture_output=True,
-        check=False,
-        env={
-            **os.environ,
-            **environment,
-            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-        },
-    )
-
-
-def test_what_was_converted_is_submitted_and_scored(api, run, tmp_path):
+def test_what_was_converted_is_submitted_and_scored(api, run, shell, tmp_path):
     (tmp_path / "eval.json").write_text(json.dumps({"name": "e", "testing_criteria": [CHECK]}))
     made = run("graders", "from-openai-eval", "eval.json", "--register")
     assert made.exit_code == exit_codes.OK, made.stderr
@@ -47,14 +29,14 @@ def test_what_was_converted_is_submitted_and_scored(api, run, tmp_path):
     line, _ = blocks("json")
     (tmp_path / "completions.jsonl").write_text(line)
     (commands,) = [one for one in blocks("text") if "autotune submit" in one]
-    ran = shell(commands.replace("grd_...", grader_id))
+    ran = shell.run(commands.replace("grd_...", grader_id))
     assert ran.returncode == 0, ran.stderr
     assert "scored 1 of 1" in ran.stdout
     (scored,) = [json.loads(one) for one in ran.stdout.splitlines() if one.startswith("{")]
     assert scored["score"]["value"] == 1
 
 
-def test_a_file_of_a_grader_is_registered_as_it_is_shown(api, tmp_path):
+def test_a_file_of_a_grader_is_registered_as_it_is_shown(api, shell, tmp_path):
     body = {"name": "lab", "provider": "openai", "apiKey": "sk-test-0123456789"}
     answer = api.platform.call("POST", "/api/v1/llm-connections", body)
     assert answer.status == 201, answer.text
@@ -62,7 +44,7 @@ def test_a_file_of_a_grader_is_registered_as_it_is_shown(api, tmp_path):
     _, grader = blocks("json")
     (tmp_path / "closeness.json").write_text(grader)
     (command,) = [one for one in blocks("text") if "graders register" in one]
-    ran = shell(command, CONNECTION_ID=connection_id)
+    ran = shell.run(command, CONNECTION_ID=connection_id)
     assert ran.returncode == 0, ran.stderr
     (found,) = [
         one

@@ -1,7 +1,4 @@
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import get_args
 
@@ -35,19 +32,11 @@ def examples(language):
     return re.findall(rf"^```{language}\n(.*?)^```$", TEXT, re.M | re.S)
 
 
-def test_every_command_of_the_guide_runs(api, tmp_path):
+def test_every_command_of_the_guide_runs(api, shell, tmp_path):
     (line,) = examples("json")
     (tmp_path / "rows.jsonl").write_text(line)
     (tmp_path / "batch.jsonl").write_text('{"custom_id": "a"}\n')
-    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    ran = subprocess.run(
-        ["bash", "-euo", "pipefail"],
-        input="\n".join(examples("sh")),
-        text=True,
-        capture_output=True,
-        check=False,
-        env={**os.environ, "PATH": path},
-    )
+    ran = shell.run("\n".join(examples("sh")))
     assert ran.returncode == 0, ran.stderr
     assert set(api.keys.values()) == {"sk-xxxx"}
     assert "completed 1 of 1" in ran.stdout

@@ -1,7 +1,4 @@
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 from autotune.protocol.rewards import CONTRACT_PATHS
@@ -9,7 +6,7 @@ from autotune.protocol.rewards import CONTRACT_PATHS
 GUIDE = Path(__file__).parents[3] / "docs" / "guides" / "reward-urls.md"
 
 
-def test_every_example_of_the_guide_runs(api, client, monkeypatch, capsys):
+def test_every_example_of_the_guide_runs(api, client, shell, monkeypatch, capsys):
     monkeypatch.setenv("AUTOTUNE_BASE_URL", api.base_url)
     monkeypatch.setenv("AUTOTUNE_API_KEY", api.api_key)
     text = GUIDE.read_text("utf-8")
@@ -19,12 +16,8 @@ def test_every_example_of_the_guide_runs(api, client, monkeypatch, capsys):
     (made,) = client.reward_urls.list()
     assert capsys.readouterr().out.startswith(f"https://rewards.test/r/{made.id}")
 
-    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    names = {"PATH": path, "TASK_ID": task_id, "REWARD_URL_ID": made.id}
     for example in re.findall(r"^```sh\n(.*?)^```$", text, re.M | re.S):
-        subprocess.run(
-            ["bash", "-euo", "pipefail", "-c", example], check=True, env={**os.environ, **names}
-        )
+        shell.run(example, TASK_ID=task_id, REWARD_URL_ID=made.id).check_returncode()
     assert sorted(one.state for one in client.reward_urls.list()) == ["active", "revoked"]
 
 

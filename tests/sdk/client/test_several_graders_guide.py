@@ -1,7 +1,4 @@
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 from autotune.protocol.completions import DecidedBy
@@ -10,7 +7,7 @@ from autotune.protocol.tasks import Aggregation, ReviewPolicy
 GUIDE = Path(__file__).parents[3] / "docs" / "guides" / "several-graders.md"
 
 
-def test_every_example_of_the_guide_runs(api, client, verified, monkeypatch, capsys):
+def test_every_example_of_the_guide_runs(api, client, shell, verified, monkeypatch, capsys):
     monkeypatch.setenv("AUTOTUNE_BASE_URL", api.base_url)
     monkeypatch.setenv("AUTOTUNE_API_KEY", api.api_key)
     text = GUIDE.read_text("utf-8")
@@ -20,11 +17,7 @@ def test_every_example_of_the_guide_runs(api, client, verified, monkeypatch, cap
     assert capsys.readouterr().out == "scored panel 2\n"
 
     (example,) = re.findall(r"^```sh\n(.*?)^```$", text, re.M | re.S)
-    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    names = {"PATH": path, "FIRST_ID": ids[0], "SECOND_ID": ids[1]}
-    subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", example], check=True, env={**os.environ, **names}
-    )
+    shell.run(example, FIRST_ID=ids[0], SECOND_ID=ids[1]).check_returncode()
     made, told = client.tasks.list()
     assert made.model_dump(exclude=VARYING) == told.model_dump(exclude=VARYING)
 
