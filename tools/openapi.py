@@ -21,7 +21,8 @@ from autotune.protocol.signing import (
     SIGNATURE_HEADER,
     TIMESTAMP_HEADER,
 )
-from autotune_platform.access.routes import ROUTES, Open
+from autotune_platform.access.grants import Open
+from autotune_platform.access.routes import ROUTES
 from autotune_platform.http.api import Api
 
 ROOT = Path(__file__).parent.parent

@@ -6,9 +6,11 @@ from datetime import UTC, datetime
 import pytest
 from playwright.sync_api import expect
 
+from autotune_platform.apprentice.training.items import training_key, trainings_of
 from tests.support.apprentice_folding import Apprentice
 from tests.support.console_apprentice import SERVED
 from tests.support.console_trainings import (
+    GIVEN_UP,
     HOSTED,
     NAME,
     RUNNING,
@@ -137,6 +139,23 @@ def test_a_version_in_its_canary_shows_how_far_it_has_come(console, trained):
     expect(life.locator(".timeline-title").last).to_have_text("It answers more")
 
 
+def test_an_operator_ends_a_canary(console, trained):
+    now = datetime.now(UTC)
+    trained.store(trained.answered(1.0, created_at=now) for _ in range(200))
+    trained.follow()
+    page = console.open(f"#/apprentice/{NAME}/versions/1")
+    expect(page.get_by_role("button", name="Promote", exact=True)).to_be_visible()
+    expect(page.get_by_role("button", name="Retire", exact=True)).to_have_count(0)
+    page.get_by_role("button", name="Go back", exact=True).click()
+    back = page.get_by_role("dialog", name="Go back from version 1?", exact=True)
+    expect(back).to_contain_text("Its canary ends, and it is retired for good.")
+    back.get_by_role("button", name="Go back", exact=True).click()
+    life = page.get_by_role("list", name="Its life", exact=True)
+    expect(life.locator(".timeline-title").last).to_have_text("It was rolled back")
+    version = get(console, f"{TASK}/versions/1")["version"]
+    assert (version["state"], version["wasCanary"]) == ("retired", True)
+
+
 def test_an_operator_promotes_a_version_and_takes_it_out(console, trained):
     platform = console.served.platform
     operator = platform.new_key("training_operator")
@@ -200,6 +219,16 @@ def test_the_model_of_a_canceled_training_may_be_hosted(console, trained):
     expect(page.get_by_role("button", name="Host its model", exact=True)).to_be_visible()
     training = get(console, f"{TASK}/trainings/{RUNNING}")["training"]
     assert (training["error"], training["modelKeptUntil"] is None) == ("canceled", False)
+
+
+def test_the_training_that_has_a_model_is_named(console, trained):
+    key = (trainings_of(trained.task.id), training_key(GIVEN_UP))
+    trained.table.update(*key, {"model_taken_by": RUNNING, "error": "not_hosted"})
+    page = console.open(f"#/apprentice/{NAME}/trainings/{GIVEN_UP}")
+    said = f"SageMaker does not host what was trained; training {RUNNING} has its model"
+    expect(page.get_by_text(said, exact=True)).to_be_visible()
+    page.get_by_role("link", name=f"training {RUNNING}", exact=True).click()
+    expect(page.get_by_text(f"Training {RUNNING}", exact=True)).to_be_visible()
 
 
 def test_examples_are_counted_listed_and_deleted(console, connection):

@@ -8,11 +8,12 @@ take long. The other organisation trickles completions to a grader of its own, b
 
 import itertools
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event
@@ -50,6 +51,15 @@ TRICKLED = 40
 TRICKLE_SECONDS = 0.4
 PAUSE_SECONDS = 0.4
 MOST_AT_ONCE = 50
+
+HELD = 60
+"""Places of open completions that are held for good, so that the other attacks have some."""
+
+ENDLESS_AT_ONCE, MORE_THAN_LEFT = 20, 50
+KNOWN_AFTER_SECONDS = 11
+"""By then each process of the API has counted anew what is open: each may admit more meanwhile."""
+
+NEVER = datetime.max.replace(tzinfo=UTC)
 REFUSALS = {
     "too_many_requests",
     "too_many_runs",
@@ -66,6 +76,7 @@ class Attacker:
     """Attacks by name, each again and again until the end; counts what they were answered."""
 
     client: AutotuneClient
+    holding: AutotuneClient
     flooding: AutotuneClient
     url: str
     task_ids: list[str]
@@ -74,8 +85,9 @@ class Attacker:
     endless_id: str
     reward_url: str
     answers: Counter[str] = field(default_factory=Counter)
+    answered: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     began: Counter[str] = field(default_factory=Counter)
-    waited: list[float] = field(default_factory=list)
+    held: int = 0
 
     def attacks(self) -> dict[str, Callable[[], object]]:
         return {
@@ -95,36 +107,45 @@ class Attacker:
         while not ended.is_set():
             try:
                 once()
-                self.answers["accepted"] += 1
+                answer = "accepted"
             except APIError as error:
-                self.answers[error.code] += 1
+                answer = error.code
             except AutotuneError as error:
-                self.answers[type(error).__name__] += 1
+                answer = type(error).__name__
+            self.answers[answer] += 1
+            self.answered[name][answer] += 1
             self.began[name] += 1
             ended.wait(PAUSE_SECONDS)
 
     def _flood(self) -> None:
         for _ in range(MOST_AT_ONCE):
-            self.flooding.tasks.list(limit=1)
+            self.flooding.tasks.get(self.panel_id)
 
     def _endless(self) -> None:
-        self._submit(*[self.endless_id] * 20)
+        """Hold most places with what nobody decides; then ask for more than are left."""
+        if self.held >= HELD:
+            self._submit(self.holding, *[self.endless_id] * MORE_THAN_LEFT)
+            return
+        self._submit(self.holding, *[self.endless_id] * ENDLESS_AT_ONCE)
+        self.held += ENDLESS_AT_ONCE
+        if self.held >= HELD:
+            time.sleep(KNOWN_AFTER_SECONDS)
 
     def _fan_out(self) -> None:
-        self._submit(self.panel_id, *self.task_ids)
+        self._submit(self.holding, self.panel_id, *self.task_ids)
 
     def _large_answers(self) -> None:
-        self._submit(self.task_ids[0])
+        self._submit(self.client, self.task_ids[0])
 
     def _patterns(self) -> None:
-        self._submit(self.builtin_id, response="a" * 20_000 + "!")
+        self._submit(self.client, self.builtin_id, response="a" * 20_000 + "!")
 
-    def _submit(self, *task_ids: str, response: str = TEXT) -> None:
+    def _submit(self, client: AutotuneClient, *task_ids: str, response: str = TEXT) -> None:
         completions = [
             {"taskId": task_id, "modelId": "m", "prompt": "p", "response": response}
             for task_id in task_ids
         ]
-        list(self.client.completions.submit_many(completions))
+        list(client.completions.submit_many(completions))
 
     def _headers(self) -> None:
         """Send what nobody signed, with as many headers as a server takes."""
@@ -133,14 +154,12 @@ class Attacker:
         self.answers[f"unsigned: {answer.status_code}"] += 1
 
     def _wait(self) -> None:
-        began = time.monotonic()
-        question = {"query": ["pr"], "prompts": ["p"], "labels": [str(began)]}
-        answer = httpx.post(f"{self.reward_url}/openrlhf?wait=20", json=question, timeout=60)
-        self.waited.append(time.monotonic() - began)
+        question = {"query": ["pr"], "prompts": ["p"], "labels": [str(time.monotonic())]}
+        answer = httpx.post(f"{self.reward_url}/openrlhf?wait=10", json=question, timeout=60)
         self.answers[f"reward URL: {answer.status_code}"] += 1
 
     def _register(self) -> None:
-        self.client.graders.register(
+        self.holding.graders.register(
             name="n", kind="builtin", builtin={"type": "exact_match", "reference": "4"}
         )
 
@@ -158,11 +177,15 @@ def attack(console: Console) -> list[Finding]:
         client = running.enter_context(
             AutotuneClient(base_url=profile.base_url, api_key=api_key, max_retries=0)
         )
-        second = client.keys.create(name="second", role="admin").api_key
-        flooding = running.enter_context(
-            AutotuneClient(base_url=profile.base_url, api_key=second, max_retries=0)
+        # A key for each purpose, as a key has a limit of its own: no flood is to keep the rest out.
+        keys = [api_key, *(client.keys.create(name="k", role="admin").api_key for _ in range(2))]
+        holding, flooding = (
+            running.enter_context(
+                AutotuneClient(base_url=profile.base_url, api_key=key, max_retries=0)
+            )
+            for key in keys[1:]
         )
-        attacker = running.enter_context(_armed(client, flooding, profile.base_url))
+        attacker = running.enter_context(_armed(client, holding, flooding, profile.base_url))
         operate(
             profile,
             "ManageOrganizations",
@@ -182,8 +205,9 @@ def attack(console: Console) -> list[Finding]:
         verdicts = decided(tables, accepted)
         stages = {"calm": _spans(undisturbed, verdicts), "attacked": _spans(beside, verdicts)}
         show_latencies(console, stages)
-        told = ", ".join(f"{count} {code}" for code, count in sorted(attacker.answers.items()))
-        console.print(f"hostile: {len(accepted)} completions beside {told}")
+        console.print(f"hostile: {len(accepted)} completions beside {_told(attacker.answers)}")
+        for name, answers in attacker.answered.items():
+            console.print(f"hostile: {name}: {_told(answers)}")
         refused = {code: attacker.answers[code] for code in ("too_many_requests", *_LIMITS_MET)}
         stored = list(tables.items("Completions"))
         items = [item for item in stored if item.get("organization_id") != organization_id]
@@ -196,7 +220,7 @@ def attack(console: Console) -> list[Finding]:
             nobody_is_passed("an attacker", stages["attacked"], attacks),
             _only_refusals(attacker),
             invariants.no_function_outgrew_its_memory(kills_in(Path(folder))),
-            search(profile, api_keys=[api_key, second], secrets=[healthy.secret]),
+            search(profile, api_keys=keys, secrets=[healthy.secret]),
             permissions_finding(Path(folder), suite="hostile", console=console),
         ]
 
@@ -205,7 +229,9 @@ _LIMITS_MET = ("too_many_runs", "too_many_open_completions", "limit_reached")
 
 
 @contextmanager
-def _armed(client: AutotuneClient, flooding: AutotuneClient, url: str) -> Iterator[Attacker]:
+def _armed(
+    client: AutotuneClient, holding: AutotuneClient, flooding: AutotuneClient, url: str
+) -> Iterator[Attacker]:
     """Register what attacks need, while the limits are still those of everybody."""
     with ExitStack() as running:
         graders = []
@@ -214,23 +240,25 @@ def _armed(client: AutotuneClient, flooding: AutotuneClient, url: str) -> Iterat
             task_id = new_task(client, grader)
             grader.disease = _answering_with(kind)
             graders.append((task_id, client.tasks.get(task_id).grader_id))
-        members = [{"graderId": grader_id} for _, grader_id in graders]
+        members = {grader_id: 1.0 for _, grader_id in graders if grader_id}
         panel = client.tasks.create(name="panel", graders=members, quorum=1)
         pattern = {"type": "object", "properties": {"a": {"pattern": "(a+)+$"}}}
         builtin = client.graders.register(
             name="slow", kind="builtin", builtin={"type": "json_schema", "schema": pattern}
         ).grader
         task_ids = [task_id for task_id, _ in graders]
-        reward_url = client.reward_urls.create(name="r", task_id=task_ids[0], model_id="m").url
         people = client.graders.register(name="nobody", kind="human").grader
+        endless_id = client.tasks.create(name="endless", grader_id=people.id).id
+        reward_url = client.reward_urls.create(name="r", task_id=endless_id, model_id="m").url
         yield Attacker(
             client=client,
+            holding=holding,
             flooding=flooding,
             url=url,
             task_ids=task_ids,
             panel_id=panel.id,
             builtin_id=client.tasks.create(name="slow", grader_id=builtin.id).id,
-            endless_id=client.tasks.create(name="endless", grader_id=people.id).id,
+            endless_id=endless_id,
             reward_url=reward_url,
         )
 
@@ -273,6 +301,10 @@ def _trickle(client: AutotuneClient, task_id: str, count: int) -> list[str]:
     return accepted
 
 
+def _told(answers: Counter[str]) -> str:
+    return ", ".join(f"{count} {code}" for code, count in sorted(answers.items()))
+
+
 def _spans(completion_ids: Sequence[str], verdicts: Verdicts) -> list[Span]:
     return [
         Span(moment(one, "submitted_at"), moment(one, "decided_at"))
@@ -282,10 +314,19 @@ def _spans(completion_ids: Sequence[str], verdicts: Verdicts) -> list[Span]:
 
 
 def _attacks(attacker: Attacker, items: Sequence[Item]) -> list[Span]:
-    """Return when the attacker's completions were open that graders decide."""
+    """Return when the attacker's completions were open that graders decide.
+
+    What has no verdict is open still: whoever had one went before it.
+    """
     task_ids = {*attacker.task_ids, attacker.builtin_id}
-    ids = [item["pk"] for item in items if item.get("task_id") in task_ids]
-    return _spans(list(dict.fromkeys(ids)), invariants.verdicts_by_completion(items))
+    verdicts = invariants.verdicts_by_completion(items)
+    return [
+        Span(moment(item, "created_at"), moment(verdicts[id_][0], "decided_at"))
+        if (id_ := item["pk"]) in verdicts
+        else Span(moment(item, "created_at"), NEVER)
+        for item in items
+        if item["sk"] == "content" and item["task_id"] in task_ids
+    ]
 
 
 def _only_refusals(attacker: Attacker) -> Finding:

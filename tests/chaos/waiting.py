@@ -47,7 +47,12 @@ def nobody_waits_behind(
             violations.append(f"{behind} of {met} waited behind {name}")
     if not all_met:
         violations.append("none was submitted while anything was held")
-    return Finding(f"nobody waits behind {who}: {', '.join(told)}", all_met, violations)
+    return Finding(
+        f"nobody waits behind {who}: {', '.join(told)}",
+        all_met,
+        violations,
+        is_of_run=not all_met,
+    )
 
 
 def nobody_is_passed(who: str, own: Sequence[Span], others: Sequence[Span]) -> Finding:
@@ -66,10 +71,14 @@ def nobody_is_passed(who: str, own: Sequence[Span], others: Sequence[Span]) -> F
     # One for each is chance: what runs beside each other ends in any order.
     if passing > passed + len(own):
         violations.append(f"{who} went first {passing} times, and were passed {passed} times")
-    if not own or not others:
-        violations.append("nothing was compared")
+    is_compared = bool(own and others)
+    if not is_compared:
+        violations.append(f"nothing was compared: {len(own)} own, {len(others)} of others")
     return Finding(
-        f"nobody is passed by {who}: {passing} times, {passed} the other way", len(own), violations
+        f"nobody is passed by {who}: {passing} times, {passed} the other way",
+        len(own),
+        violations,
+        is_of_run=not is_compared,
     )
 
 

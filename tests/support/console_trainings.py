@@ -26,7 +26,7 @@ from tests.support.apprentice_folding import Apprentice
 from tests.support.platform import Platform
 
 NAME = "routes"
-HOSTED, WORSE, RUNNING = 2, 3, 5
+HOSTED, WORSE, GIVEN_UP, RUNNING = 2, 3, 4, 5
 PAIRS = 40
 
 

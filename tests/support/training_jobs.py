@@ -263,6 +263,13 @@ class JobTrainings:
         month = f"{datetime.now(UTC):%Y-%m}"
         return {name: item.get(f"{name}#{month}", 0) for name in ("committed", "spent")}
 
+    def spent(self, nano_usd: int) -> None:
+        """Have so much more spent on training in the present month."""
+        scope = task_scope(self.platform.me()["organizationId"], training_of(self.task_id))
+        month = f"{datetime.now(UTC):%Y-%m}"
+        more = {f"{name}#{month}": nano_usd for name in ("committed", "spent")}
+        Table("budgets", clients.dynamodb()).update(partition(scope), "limits", {}, adding=more)
+
     def objects(self) -> list[str]:
         listed = self.s3.list_objects_v2(Bucket=BUCKET, Prefix=f"apprentice/{self.task_id}/")
         return sorted(one["Key"] for one in listed.get("Contents", []))

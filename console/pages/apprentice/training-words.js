@@ -12,6 +12,7 @@ const OBJECTIONS = {
   invalid_outputs: ({ test }) => `${percent(1 - test.valid)} of its outputs are not of the output schema`,
   too_slow: () => "more than one answer in twenty came too late",
 };
+const KEPT = "; it is kept for 30 days";
 const ERRORS = {
   untrainable:
     "nothing to learn: outputs are all the same, or no choice among few; or too much: " +
@@ -30,18 +31,22 @@ const ERRORS = {
   job_stopped: "somebody stopped the job at SageMaker",
   algorithm_error: "the program that trains failed",
   out_of_time: "it took longer than training.max_runtime_s, twice",
-  hosting_capacity: "no instance that could host it was to be had for a day; it is kept for 30 days",
-  hosting_quota: "the account's quotas have no room for what hosts it; it is kept for 30 days",
-  not_hosted: "SageMaker does not host what was trained; it is kept for 30 days",
+  hosting_capacity: `no instance that could host it was to be had for a day${KEPT}`,
+  hosting_quota: `the account's quotas have no room for what hosts it${KEPT}`,
+  not_hosted: `SageMaker does not host what was trained${KEPT}`,
   canceled: "it was canceled",
   platform_error: "Autotune could not go on",
 };
 
 /** Where a training is, or what came of it but for a version. */
 export function whatCame(training) {
-  const { state, step, error, objections, reason } = training;
+  const { state, step, error, objections, reason, modelTakenBy } = training;
   if (state === "running") return STEPS[step] ?? words(step);
-  if (error !== null) return `${ERRORS[error] ?? words(error)}${reason ? ` (${reason})` : ""}`;
+  if (error !== null) {
+    const said = ERRORS[error] ?? words(error);
+    const why = modelTakenBy === null ? said : `${said.replace(KEPT, "")}; training ${count(modelTakenBy)} has its model`;
+    return `${why}${reason ? ` (${reason})` : ""}`;
+  }
   return objections.map((one) => (OBJECTIONS[one] ? OBJECTIONS[one](training) : words(one))).join("; ");
 }
 

@@ -71,7 +71,7 @@ function Cancel({ name, training, onClose, onDone }) {
 }
 
 function Outcome({ name, training }) {
-  const { state, version, cause, examples, configurationVersion, backend, job, createdAt, createdBy, endedAt, modelKeptUntil } = training;
+  const { state, version, cause, examples, configurationVersion, backend, job, createdAt, createdBy, endedAt, modelKeptUntil, modelTakenBy } = training;
   return html`
     <${Facts} facts=${[
       ["State", html`<${Badge} tone=${TRAINED[state]}>${state}<//>`],
@@ -82,6 +82,7 @@ function Outcome({ name, training }) {
       ["Job", job && html`<code>${job.name}</code> on ${job.instanceType}`],
       ["Host", hostOf(training)],
       ["Model kept until", modelKeptUntil && html`<${Time} at=${modelKeptUntil} />`],
+      ["Model taken by", modelTakenBy !== null && html`<a href=${link(["apprentice", name, "trainings", String(modelTakenBy)])}>training ${count(modelTakenBy)}</a>`],
       ["Cost", costOf(training)],
       ["Configuration", html`<a href=${link(["apprentice", name, "configuration"], { shown: configurationVersion })}>version ${count(configurationVersion)}</a>`],
       ["Began", html`<${Time} at=${createdAt} />`],
@@ -102,7 +103,7 @@ function hostOf({ hosting, state }) {
 
 // What jobs cost; what trains without one is not paid for by itself.
 function costOf({ job, spentNanoUsd, reservedNanoUsd, billableSeconds }) {
-  if (!job && spentNanoUsd === 0) return null;
+  if (!job && spentNanoUsd === 0 && reservedNanoUsd === 0) return null;
   const set = reservedNanoUsd === 0 ? "" : `; ${nanoDollars(reservedNanoUsd)} are set aside`;
   return `${nanoDollars(spentNanoUsd)} for ${duration(billableSeconds * SECOND_MS)} that are billed${set}`;
 }

@@ -75,12 +75,12 @@ function Beside({ standing }) {
 }
 
 // Oldest first. When it graduated is known by its pair alone.
-function lifeOf({ number, state, createdAt, createdBy, promotedAt, promotedBy, retiredAt, retiredBy, standing }, training) {
+function lifeOf({ number, state, createdAt, createdBy, promotedAt, promotedBy, retiredAt, retiredBy, wasCanary, standing }, training) {
   const entries = [];
   if (training) entries.push({ at: training.createdAt, title: `Training ${count(training.number)} began`, detail: `by ${training.createdBy}` });
   entries.push({ at: createdAt, title: training ? `It became version ${count(number)}` : "It was registered", detail: training ? "in shadow" : `by ${createdBy}` });
   if (promotedAt) entries.push({ at: promotedAt, title: "It was promoted", detail: promotedBy && `by ${promotedBy}`, tone: "good" });
-  if (retiredAt) entries.push({ at: retiredAt, title: "It was retired", detail: `by ${retiredBy}`, tone: "trouble" });
+  if (retiredAt) entries.push({ at: retiredAt, title: wasCanary ? "It was rolled back" : "It was retired", detail: `${wasCanary ? "in its canary, " : ""}by ${retiredBy}`, tone: "trouble" });
   if (state !== "retired") entries.push(...toCome(standing));
   return entries;
 }

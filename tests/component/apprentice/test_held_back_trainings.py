@@ -8,7 +8,9 @@ import pytest
 from autotune.protocol.apprentice_trainings import ApprenticeTrainingHosting
 from autotune.protocol.limits import MAX_APPRENTICE_VERSIONS
 from autotune_platform.apprentice.training import starting
-from autotune_platform.apprentice.training.models import HostedModel, TrainedModel
+from autotune_platform.apprentice.training.models import HostedModel, TrainedModel, TrainingJob
+from autotune_platform.apprentice.training.repository import TrainingRepository
+from autotune_platform.apprentice.training.watched import NEVER_CREATED_AFTER, WatchedJobs
 from autotune_platform.budgets.scopes import periods_of
 from autotune_platform.budgets.uses import partition, task_scope, training_of
 from autotune_platform.runtime import clients
@@ -48,6 +50,26 @@ class Paying(Growing):
         item = {"pk": self.money, "sk": "limits", "month": 5_000_000_000, "task_name": "intents"}
         budgets = Table("budgets", clients.dynamodb())
         budgets.put({**item, "today": today.isoformat(), **used, **fields})
+
+    def left(self, nano_usd, *, since):
+        """Have so much set aside for a job of the last training, which is left; return when."""
+        self.spent(0, **{f"committed#{since:%Y-%m}": nano_usd})
+        trainings = TrainingRepository(self.table)
+        training = trainings.get(self.task.id, trainings.last(self.task.id).number)
+        job = TrainingJob(
+            name="autotune-job",
+            attempt=1,
+            instance_type=TYPES[0],
+            price_nano_usd=1_408_000_000,
+            reserved_nano_usd=nano_usd,
+            periods=tuple(periods_of(since.date()).values()),
+            planned_at=since,
+        )
+        watched = WatchedJobs(self.table)
+        scope = task_scope(self.organization_id, training_of(self.task.id))
+        watched.open(training, job, scope=scope)
+        self.table.add_together([watched.left(self.task.id, job.name, since)])
+        return since
 
     def published(self):
         return [one["type"] for one in self.table.items(self.money)]
@@ -110,6 +132,27 @@ def test_one_that_the_month_has_no_room_for_waits_for_the_next(task):
         assert task.sweep() == 1
     assert task.next_training["waits"] is None
     assert [one["cause"] for one in task.trainings()] == ["examples"]
+
+
+def test_one_waits_for_money_that_is_set_aside_for_a_job_of_one_that_has_ended(task):
+    begun(task)
+    task.end("failed", error="job_refused")
+    left = task.left(4_000_000_000, since=datetime.now(UTC))
+
+    found = waits(task)
+
+    assert found["reason"] == "budget"
+    assert "4.00 are set aside for jobs of trainings that have ended (1)" in found["message"]
+    until = datetime.fromisoformat(found["until"])
+    free = left + NEVER_CREATED_AFTER
+    assert free <= until <= free + timedelta(minutes=2)
+    assert f"free at about {until:%Y-%m-%d %H:%M} UTC" in found["message"]
+    assert task.published() == [], "the month has room"
+    with later(timedelta(minutes=8)):
+        assert task.sweep() == 0
+    with later(NEVER_CREATED_AFTER + timedelta(minutes=1)):
+        assert task.sweep() == 1
+    assert task.next_training["waits"] is None
 
 
 def test_one_that_there_is_room_for_begins(task):

@@ -54,7 +54,8 @@ def test_a_kept_model_is_hosted_and_judged_without_being_trained_again(trainings
     assert answer.status == 202, answer.text
     begun = answer.json["training"]
     assert (begun["number"], begun["modelOf"], begun["model"]) == (2, 1, failed["model"])
-    assert trainings.read()["modelKeptUntil"] is None
+    before = trainings.read()
+    assert (before["modelKeptUntil"], before["modelTakenBy"]) == (None, 2)
     assert host(trainings).status == 409
     trainings.step("deploy_student", first)  # it is of another training by now
     assert archive(trainings) == [kept]

@@ -200,9 +200,11 @@ def test_a_look_that_fails_at_a_base_without_an_instance_is_not_alarmed(
 ):
     hosted.lab.plant(Kind.CAPACITY, operation="CreateEndpoint", times=1_000)
     hosting = hosted.want("1-aa")
-    for _ in range(3):
+    for _ in range(8):  # an endpoint may still be there at the look that has it deleted
         hosted.sweep()
-    base = hosted.base_of(hosting)
+        base = hosted.base_of(hosting)
+        if (base.state, base.created) == ("waiting", ()):
+            break
     assert (base.state, base.created) == ("waiting", ())
 
     def busy(task_id):
@@ -257,3 +259,24 @@ def test_a_look_that_fails_at_what_may_take_longer_is_not_alarmed(
     hosted.sweep(seconds=1)
     assert "hosting not looked at" in caplog.messages
     assert (STUCK_MESSAGE in caplog.messages) is is_told
+
+
+def test_an_adapter_that_sagemaker_does_not_answer_for_is_alarmed_though_its_base_is_there(
+    hosted, caplog, monkeypatch
+):
+    """As where a right is missing: its training waits for it, and holds up the next one."""
+    first, second = hosted.ready("1-aa", number=1), hosted.want("2-bb")
+    hosts, component = hosted.advancing.hosts, hosted.advancing.hosts.component
+
+    def refused(hosting):
+        if hosting.name == second.name:
+            raise UnavailableError("SageMaker: describe_inference_component: AccessDeniedException")
+        return component(hosting)
+
+    monkeypatch.setattr(hosts, "component", refused)
+    for _ in range(3):
+        assert isinstance(hosted.ask(first), LocalAnswer)
+        hosted.sweep(minutes=11)
+    assert hosted.want("2-bb").state == "creating"
+    assert caplog.messages.count("hosting not looked at") == 3
+    assert caplog.messages.count(STUCK_MESSAGE) == 1

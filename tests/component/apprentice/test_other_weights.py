@@ -5,7 +5,7 @@ import hashlib
 import pytest
 
 from autotune_platform.apprentice.hosting.hosts import Found
-from autotune_platform.apprentice.hosting.models import ENDPOINT, base_name_of
+from autotune_platform.apprentice.hosting.models import COMPONENT, ENDPOINT, base_name_of
 from autotune_platform.apprentice.hosting.stepping import STUCK_MESSAGE
 from autotune_platform.apprentice.local.contract import LocalAnswer
 from autotune_platform.apprentice.students.files import BaseModels
@@ -132,6 +132,36 @@ def test_weights_that_are_stored_while_a_base_wakes_are_served_to_nobody(hosted)
     assert hosted.there() == set()
     # There was no instance meanwhile.
     assert sum_of(hosted).seconds == before
+
+
+@pytest.mark.parametrize("is_waking", [False, True])
+def test_weights_that_are_stored_while_sagemaker_fetches_them_are_served_to_nobody(
+    hosted, is_waking
+):
+    """It may look for an instance, and then fetch them, for most of an hour after it was asked."""
+    if is_waking:
+        hosting = hosted.ready("1-aa", number=1, base=KNOWN)
+        hosted.sweep(minutes=31)
+        hosted.sweep()
+        hosted.ask(hosting)
+    else:
+        hosting = hosted.want("1-aa", base=KNOWN)
+        hosted.sweep()
+        hosted.lab.settled(hosting.base)
+    hosted.advancing.look(hosted.base_of(hosting))
+    base = hosted.base_of(hosting)
+    assert (base.state, base.created) == (
+        ("resizing" if is_waking else "creating"),
+        (ENDPOINT, COMPONENT),
+    )
+    hosted.lab.upload(LIST, OTHER)
+    for _ in range(6):
+        hosted.sweep()
+    base = hosted.base_of(hosting)
+    assert (base.state, base.error) == ("gone", "base_differs")
+    assert hosted.there() == set()
+    # The instance was there, and is paid for.
+    assert sum_of(hosted).seconds > 0
 
 
 def test_adapters_of_other_weights_have_another_base(hosted):

@@ -1,6 +1,7 @@
 """Jobs that SageMaker refuses: one that is there all the same is adopted, or stopped and paid."""
 
-from datetime import timedelta
+import re
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -52,6 +53,14 @@ def refuses(monkeypatch, code, *, before=lambda _: None, times=1):
     monkeypatch.setattr(SageMakerJobs, "create", refused)
 
 
+def reserved(trainings):
+    """Return what the list of trainings says is set aside, and require each to say the same."""
+    listed = trainings.platform.call("GET", f"{TASK}/trainings").json["trainings"]
+    said = [one["reservedNanoUsd"] for one in listed]
+    assert said == [trainings.read(one["number"])["reservedNanoUsd"] for one in listed]
+    return said
+
+
 @pytest.mark.parametrize("code", ["ResourceLimitExceeded", "CapacityError", "ValidationException"])
 def test_a_job_that_was_created_before_asking_again_was_refused_is_adopted(
     trainings, monkeypatch, code
@@ -85,6 +94,7 @@ def test_a_job_that_is_created_after_it_was_refused_is_stopped_and_paid_for(
 
     event = trainings.look(event)
     assert (event["job"] != name, trainings.money()["committed"]) == (True, FIRST + SECOND)
+    assert reserved(trainings) == [FIRST + SECOND]
     assert swept(clock, minutes=2) == 1
     billed = trainings.ended(name)["BillableTimeInSeconds"]
     assert swept(clock, minutes=2) == 1
@@ -92,6 +102,7 @@ def test_a_job_that_is_created_after_it_was_refused_is_stopped_and_paid_for(
     assert trainings.money() == {"committed": SECOND + paid, "spent": paid}
     found = trainings.read()
     assert (found["state"], found["job"]["name"]) == ("running", event["job"])
+    assert reserved(trainings) == [SECOND]
     assert (found["spentNanoUsd"], found["billableSeconds"]) == (paid, billed)
     assert any("/train-" in key for key in trainings.objects())
 
@@ -111,6 +122,7 @@ def test_what_was_set_aside_for_a_refused_job_is_given_back_later(
     refuses(monkeypatch, code)
     trainings.look(trainings.begin()._asdict())
     assert trainings.money() == {"committed": FIRST, "spent": 0}
+    assert trainings.read()["reservedNanoUsd"] == FIRST
     swept(clock, minutes=14)
     assert trainings.money() == {"committed": FIRST, "spent": 0}
     swept(clock, minutes=2)
@@ -156,8 +168,10 @@ def test_after_the_last_type_the_first_is_tried_again_some_time_later(trainings,
         event = trainings.look(event)
     assert (event["waits"], event["job"], trainings.jobs()) == (True, None, [])
     assert trainings.money() == {"committed": FIRST + SECOND, "spent": 0}
+    assert reserved(trainings) == [FIRST + SECOND]
     assert swept(clock, minutes=16) == 2
     assert trainings.money() == {"committed": 0, "spent": 0}
+    assert reserved(trainings) == [0]
 
 
 def test_no_capacity_for_a_day_ends_a_training(trainings, monkeypatch, clock):
@@ -177,3 +191,36 @@ def test_no_capacity_for_a_day_ends_a_training(trainings, monkeypatch, clock):
         assert f"{one} for training job usage" in said
     assert swept(clock, minutes=16) == 3
     assert trainings.money() == {"committed": 0, "spent": 0}
+
+
+def test_money_that_a_refused_job_may_cost_yet_is_said_to_be_free_soon(
+    trainings, monkeypatch, clock
+):
+    trainings.put(budgets={"daily": "10", "trainingMonthly": "1.9"})
+    refuses(monkeypatch, "ValidationException")
+    assert trainings.look(trainings.begin()._asdict())["done"]
+    assert trainings.read()["error"] == "job_refused"
+
+    answer = trainings.platform.call("POST", f"{TASK}/trainings")
+
+    assert (answer.status, answer.json["code"]) == (409, "conflict")
+    said = answer.json["detail"]
+    assert "of budgets.trainingMonthly, 1.90 US dollars, 1.76 are set aside" in said
+    assert "trainings that have ended (1)" in said
+    [at] = re.findall(r"free at about (\S+ \S+) UTC", said)
+    swept(clock, minutes=14)
+    assert trainings.money()["committed"] == FIRST
+    swept(clock, minutes=2)
+    assert trainings.money()["committed"] == 0
+    free = datetime.fromisoformat(f"{at}+00:00")
+    assert abs(free - clock.now()) <= timedelta(minutes=2)
+    assert trainings.platform.call("POST", f"{TASK}/trainings").status == 202
+
+
+def test_money_that_is_not_enough_once_it_is_free_is_not_waited_for(trainings, monkeypatch):
+    trainings.put(budgets={"daily": "10", "trainingMonthly": "1.9"})
+    refuses(monkeypatch, "ValidationException")
+    trainings.look(trainings.begin()._asdict())
+    trainings.spent(200_000_000)
+    answer = trainings.platform.call("POST", f"{TASK}/trainings")
+    assert "US dollars left until" in answer.json["detail"]

@@ -113,6 +113,25 @@ def test_a_base_is_not_taken_down_under_an_adapter_that_serves(hosted):
     assert isinstance(answer, LocalAnswer), answer
 
 
+def test_a_base_is_not_taken_down_under_an_adapter_that_cannot_be_read(hosted):
+    """It may be there, for all anybody knows."""
+    first = hosted.ready("1-aa", number=1, base=BASE)
+    second = hosted.ready("2-bb", number=2, base=BASE)
+    key = (f"{hosted.task_id}#hosting", f"host#{second.name}")
+    hosted.table.put({**hosted.table.get(*key), "state": "unheard of", "due_at": "2999-01-01"})
+    lost = hosted.repository.find(hosted.task_id, first.name)
+    hosted.advancing.steps.enter(lost, "deleting", error="lost")
+    for _ in range(3):
+        hosted.sweep()
+    hosted.sweep(minutes=16)
+    forgotten(hosted, first)
+    assert isinstance(hosted.ask(first), Unavailable)
+    for _ in range(4):
+        hosted.sweep()
+        assert {second.name, second.base} <= hosted.there()
+    assert stored(hosted, second).state == "ready"
+
+
 def test_an_instance_that_nobody_counts_is_alarmed(hosted, caplog):
     hosting = hosted.ready("1-aa", number=1, base=BASE._replace(rank=64))
     forgotten(hosted, hosting)

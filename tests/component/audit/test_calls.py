@@ -10,7 +10,8 @@ from botocore.exceptions import ClientError
 
 from autotune.protocol.ids import new_id
 from autotune.protocol.signing import sign_api_request
-from autotune_platform.access.routes import ROUTES, Open
+from autotune_platform.access.grants import Open
+from autotune_platform.access.routes import ROUTES
 from autotune_platform.audit import calls
 from autotune_platform.http.api import Api, UndeclaredRouteError
 from autotune_platform.runtime.environment.base import Environment

@@ -117,6 +117,18 @@ def test_what_jobs_cost_is_shown(capsys):
     assert shown["billableSeconds"] == "1279"
 
 
+def test_what_is_set_aside_for_refused_jobs_is_shown_between_two(capsys):
+    show(Invocation(), training(state="running", reserved_nano_usd=3_000_000_000))
+    shown = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines())
+    assert (shown["spentUsd"], shown["reservedUsd"]) == ("0", "3")
+
+
+def test_which_training_has_a_model_is_shown(capsys):
+    show(Invocation(), training(state="failed", error="canceled", model_taken_by=4))
+    shown = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines())
+    assert shown["modelTakenBy"] == "4"
+
+
 def test_what_a_host_lacks_is_shown(capsys):
     at = datetime(2026, 11, 27, tzinfo=UTC)
     hosting = {
@@ -207,6 +219,15 @@ def test_a_kept_model_of_a_training_that_was_given_up_is_hosted_and_not_trained_
     )
     gone = training(state="failed", error="platform_error", reason="words")
     assert why_not(gone) == "Autotune could not go on: train again (words)"
+    taken = training(state="failed", error="platform_error", model_taken_by=4)
+    assert why_not(taken) == (
+        "Autotune could not go on; training 4 has its model: `autotune apprentice trainings TASK 4`"
+    )
+    unhosted = training(state="failed", error="not_hosted", reason="words", model_taken_by=4)
+    assert why_not(unhosted) == (
+        "SageMaker does not host what was trained; training 4 has its model: "
+        "`autotune apprentice trainings TASK 4` (words)"
+    )
     not_hosted = training(state="failed", error="not_hosted", reason="words")
     assert why_not(not_hosted).endswith("what was trained; it is kept for 30 days (words)")
 

@@ -100,8 +100,11 @@ def test_what_ended_before_or_began_after_holds_nobody_up() -> None:
 
 
 def test_where_nothing_is_held_nothing_is_proven() -> None:
-    assert nobody_waits_behind("sick", [span(0, 1)], {"n": []}).violations
-    assert nobody_waits_behind("sick", [], {"n": [span(0, 60)]}).violations
+    nothing_held = nobody_waits_behind("sick", [span(0, 1)], {"n": []})
+    nobody_there = nobody_waits_behind("sick", [], {"n": [span(0, 60)]})
+    for found in nothing_held, nobody_there:
+        assert found.violations
+        assert found.is_of_run
 
 
 def served(*, attackers_first: bool, takes: float) -> tuple[list[Span], list[Span]]:
@@ -130,9 +133,13 @@ def test_who_is_served_in_turn_is_not_passed_however_slow_the_machine_is(takes: 
 @pytest.mark.parametrize("takes", [0.3, 3])
 def test_who_is_served_after_an_attacker_is_found(takes: float) -> None:
     own, attacks = served(attackers_first=True, takes=takes)
-    assert nobody_is_passed("an attacker", own, attacks).violations
+    found = nobody_is_passed("an attacker", own, attacks)
+    assert found.violations
+    assert not found.is_of_run
 
 
 def test_where_nothing_is_compared_nothing_is_proven() -> None:
-    assert nobody_is_passed("an attacker", [], [span(0, 1)]).violations
-    assert nobody_is_passed("an attacker", [span(0, 1)], []).violations
+    for own, attacks in ([], [span(0, 1)]), ([span(0, 1)], []):
+        found = nobody_is_passed("an attacker", own, attacks)
+        assert found.violations
+        assert found.is_of_run

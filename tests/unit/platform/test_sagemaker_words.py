@@ -25,6 +25,7 @@ WITHOUT = "Could not assume role arn:aws:iam::…:role/autotune-jobs."
         ),
         pytest.param("1234567890123 bytes", "1234567890123 bytes", id="a longer number"),
         pytest.param("x" * 301, "x" * 300, id="long words"),
+        pytest.param("x" * 290 + " 123456789012", "x" * 290 + " …", id="where words are cut"),
     ],
 )
 def test_no_number_of_an_account_is_kept(said: str, kept: str) -> None:

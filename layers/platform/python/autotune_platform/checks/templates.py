@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
+from autotune.protocol.compact_json import compact
 from autotune.protocol.limits import MAX_BUILTIN_TEXT_CHARACTERS, MAX_JSON_CHARACTERS
 from autotune_platform.checks.faults import CompletionFaultError, configuration_error
 
@@ -150,7 +151,7 @@ def as_text(value: Any) -> str:
     """Return what stands in a text for a value: itself, or JSON."""
     if isinstance(value, str):
         return value
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return compact(value)
 
 
 def _refuse(constant: str) -> Any:

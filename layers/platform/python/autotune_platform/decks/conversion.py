@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from autotune.protocol.deck_rubrics import compact
+from autotune.protocol.compact_json import compact_sorted
 from autotune.protocol.deck_samples import NewSample
 from autotune.protocol.limits import (
     MAX_LLM_MODEL_CHARACTERS,
@@ -91,7 +91,7 @@ def conversation_of(sample: NewSample) -> Conversation:
         FaultySampleError: it has both or neither, is too large, or has nothing that can be judged.
     """
     request, response = _documents(sample)
-    size = len(compact([request, response]).encode(errors="surrogatepass"))
+    size = len(compact_sorted([request, response]).encode(errors="surrogatepass"))
     if size > MAX_SAMPLE_BYTES:
         raise FaultySampleError("request", f"at most {MAX_SAMPLE_BYTES} bytes in all, not {size}")
     for name, document in (("request", request), ("response", response)):
@@ -113,7 +113,7 @@ def conversation_of(sample: NewSample) -> Conversation:
         messages=messages[begins:],
         instructions=judged_conversation(raw)[0],
         output=_text(answer.get("content"), "response.choices[0].message"),
-        identity=compact([raw, answer]),
+        identity=compact_sorted([raw, answer]),
     )
 
 
@@ -152,7 +152,7 @@ def _require_storable(name: str, document: Mapping[str, Any]) -> None:
     if nests_deeper_than(document, MAX_METADATA_DEPTH):
         raise FaultySampleError(name, f"at most {MAX_METADATA_DEPTH} levels")
     try:
-        compact(document).encode()
+        compact_sorted(document).encode()
     except UnicodeEncodeError as error:
         raise FaultySampleError(name, "text that UTF-8 can hold") from error
 

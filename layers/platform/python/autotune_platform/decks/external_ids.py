@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from autotune.protocol.deck_rubrics import compact
+from autotune.protocol.compact_json import compact_sorted
 from autotune.protocol.deck_samples import NewSample
 from autotune_platform.decks.conversion import FaultySampleError
 from autotune_platform.decks.items import EXTERNAL, SAMPLE, model_from
@@ -33,7 +33,7 @@ def content_digest(whole: WholeSample) -> str:
     sample = whole.sample
     asked = sample.requested_at.isoformat() if sample.requested_at else None
     said = [sample.content_hash, sample.provider, sample.model, asked, whole.texts.metadata]
-    return hashlib.sha256(compact(said).encode()).hexdigest()
+    return hashlib.sha256(compact_sorted(said).encode()).hexdigest()
 
 
 def require_same(stored: IdentifiedSample, made: IdentifiedSample, given: NewSample) -> None:

@@ -8,8 +8,8 @@ reads that.
 import json
 from collections.abc import Iterable
 
+from autotune.protocol.compact_json import compact_sorted
 from autotune.protocol.ids import is_id
-from autotune.protocol.levels import compact
 from autotune_platform.decks.items import FIGURES
 from autotune_platform.decks.models import DeckFigures, MeasuredGrader
 from autotune_platform.storage.table import Item, Table
@@ -45,7 +45,7 @@ class FiguresRepository:
                     by=1,
                     changes={
                         "organization_id": organization_id,
-                        measured.grader_id: compact(measured.model_dump(mode="json")),
+                        measured.grader_id: compact_sorted(measured.model_dump(mode="json")),
                     },
                 )
             ]

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from autotune.protocol.levels import compact
+from autotune.protocol.compact_json import compact_sorted
 from autotune_platform.storage.table import Item
 
 DECK = "deck"
@@ -96,7 +96,7 @@ def item_of(model: BaseModel, *, pk: str, sk: str) -> Item:
     """Return the item that stores a model."""
     dumped = model.model_dump(mode="json").items()
     attributes = {
-        name: compact(value) if name in _FREE_FORM else value
+        name: compact_sorted(value) if name in _FREE_FORM else value
         for name, value in dumped
         if value is not None
     }

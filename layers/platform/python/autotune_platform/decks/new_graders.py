@@ -3,9 +3,10 @@
 import hashlib
 from datetime import datetime
 
+from autotune.protocol.compact_json import compact_sorted
 from autotune.protocol.deck_rubrics import DeckGraderOrigin, DeckJudge
 from autotune.protocol.ids import derived_id
-from autotune.protocol.levels import LevelsRubric, compact
+from autotune.protocol.levels import LevelsRubric
 from autotune_platform.decks.models import DeckGrader, GraderVersion, WholeGrader
 
 
@@ -18,7 +19,7 @@ def digest_of(rubric: LevelsRubric, judge: DeckJudge | None) -> str:
         "rubric": rubric.model_dump(mode="json", by_alias=True),
         "judge": None if judge is None else judge.model_dump(mode="json", by_alias=True),
     }
-    return hashlib.sha256(compact(content).encode()).hexdigest()
+    return hashlib.sha256(compact_sorted(content).encode()).hexdigest()
 
 
 def registered_id(grader_id: str) -> str:

@@ -5,12 +5,12 @@ are JSON text. A package that only one format needs is imported with the first f
 """
 
 import gzip
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any, Self
 
+from autotune.protocol.compact_json import compact
 from autotune.protocol.exports import ExportFormat, ExportShape
 from autotune_platform.exports.records import COLUMNS, ColumnKind, Record
 
@@ -85,7 +85,7 @@ class RecordWriter(ABC):
     def _flat(self, record: Record) -> Record:
         """Return a record whose nested columns are JSON text."""
         return {
-            name: _json(value) if self._columns[name] == "json" else value
+            name: compact(value) if self._columns[name] == "json" else value
             for name, value in record.items()
         }
 
@@ -215,9 +215,5 @@ def _feature(value: Any, kind: ColumnKind) -> list[Any]:
             return [(value or "").encode()]
 
 
-def _json(value: Any) -> str:
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
-
-
 def _line(record: Record) -> bytes:
-    return _json(record).encode() + b"\n"
+    return compact(record).encode() + b"\n"

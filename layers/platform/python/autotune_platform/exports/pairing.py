@@ -15,6 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Self
 
+from autotune.protocol.compact_json import compact
 from autotune.protocol.exports import PreferenceOptions
 from autotune.protocol.limits import MAX_EXPORT_PAIRS, MAX_PAIRED_COMPLETIONS
 from autotune_platform.completions.models import CompletionText
@@ -95,7 +96,7 @@ class RowFile:
 
     def write(self, row: Candidate | Pair) -> None:
         """Add a row."""
-        self._file.write(json.dumps(row._asdict(), separators=(",", ":"), ensure_ascii=False))
+        self._file.write(compact(row._asdict()))
         self._file.write("\n")
         self.rows += 1
 

@@ -4,7 +4,6 @@ Every answer is in the audit log, refusals too; errors are problem+json.
 """
 
 import gc
-import json
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol, TypeVar, cast
 
@@ -13,13 +12,15 @@ from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.event_handler.api_gateway import Route
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 
+from autotune.protocol.compact_json import compact
 from autotune.protocol.ids import new_id
 from autotune.protocol.limits import MAX_REQUEST_VALUES
 from autotune.protocol.problems import PROBLEM_CONTENT_TYPE, Problem
 from autotune.protocol.signing import REQUEST_ID_HEADER
+from autotune_platform.access.grants import Grant, Open, Rule
 from autotune_platform.access.models import Caller, Scope, Signer
 from autotune_platform.access.requests import SignedRequest
-from autotune_platform.access.routes import ROUTES, Grant, Open, Rule
+from autotune_platform.access.routes import ROUTES
 from autotune_platform.access.service import AccessService, permitted_scope
 from autotune_platform.audit.calls import CallAudit, CallInProgress
 from autotune_platform.http.bodies import most_bytes
@@ -299,4 +300,4 @@ def _serialized(response: Response[str]) -> dict[str, Any]:
 
 def _to_json(body: Any) -> str:
     # Not escaped to ASCII: text would grow up to threefold, past what Lambda may return.
-    return json.dumps(body, separators=(",", ":"), ensure_ascii=False)
+    return compact(body)

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 from aws_lambda_powertools import Logger
 
+from autotune.protocol.compact_json import compact
 from autotune_platform.ledger.models import Row
 from autotune_platform.ledger.objects import TEXT_KINDS, TextKind, text_key
 from autotune_platform.ledger.parses import LaterParse, LatestParse, packed, unpacked
 from autotune_platform.ledger.row_repository import ROW
 from autotune_platform.ledger.row_texts import RowInput, RowOutput
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
-from autotune_platform.runtime.compact_json import compact
 from autotune_platform.runtime.grouping import groups
 from autotune_platform.runtime.parts import part
 from autotune_platform.storage.counting import Addition

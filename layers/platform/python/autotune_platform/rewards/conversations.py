@@ -6,10 +6,10 @@ without a separator. A message that is not text, such as a tool call, becomes co
 sorted keys. Images, audio and files are refused, because no grader would see them.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from autotune.protocol.compact_json import compact_sorted
 from autotune_platform.runtime.errors import InvalidRequestError
 
 _TEXT_PARTS = ("text", "input_text", "output_text", "refusal", "summary_text")
@@ -58,12 +58,12 @@ def _turn(message: Any, field: str) -> tuple[str, str]:
         kind = message.get("type")
         if not isinstance(kind, str):
             raise InvalidRequestError.of_field(f"{field}.role", "the role, as a text")
-        return kind, _as_json(message)
+        return kind, compact_sorted(message)
     text = text_of(message.get("content"), field=f"{field}.content")
     calls = message.get("tool_calls")
     if not calls:
         return role, text
-    return role, "\n".join(part for part in (text, _as_json(calls)) if part)
+    return role, "\n".join(part for part in (text, compact_sorted(calls)) if part)
 
 
 def _part(part: Any, field: str) -> str:
@@ -72,7 +72,3 @@ def _part(part: Any, field: str) -> str:
         if isinstance(text, str):
             return text
     raise InvalidRequestError.of_field(field, "a part that is text")
-
-
-def _as_json(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)

@@ -4,7 +4,7 @@ import json
 import zlib
 from typing import Any
 
-from autotune_platform.runtime.compact_json import compact
+from autotune.protocol.compact_json import compact
 
 _COMPRESSED_FROM_BYTES = 1_024
 _LARGEST_IN_ITEM_BYTES = 300_000

@@ -1,11 +1,11 @@
 """From what happened to deliveries."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from autotune.protocol.compact_json import compact
 from autotune.protocol.events import EventType
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
@@ -91,8 +91,6 @@ def _delivery(webhook: Webhook, event: Event, now: datetime) -> Delivery:
 def event_body(event: Event) -> str:
     """Return the text that is sent for an event, the same whenever it is asked for."""
     occurred_at = event.occurred_at.astimezone(UTC).isoformat(timespec="milliseconds")
-    return json.dumps(
-        {"event": event.type, "timestamp": occurred_at.replace("+00:00", "Z"), "data": event.data},
-        separators=(",", ":"),
-        ensure_ascii=False,
+    return compact(
+        {"event": event.type, "timestamp": occurred_at.replace("+00:00", "Z"), "data": event.data}
     )

@@ -20,6 +20,7 @@ from autotune_platform.apprentice.training.freezing import FreezeStep
 from autotune_platform.apprentice.training.hosting import HostStep
 from autotune_platform.apprentice.training.job_files import JobFiles
 from autotune_platform.apprentice.training.jobs import TrainingJobs
+from autotune_platform.apprentice.training.money import TrainingMoney
 from autotune_platform.apprentice.training.obstacles import TrainingObstacles
 from autotune_platform.apprentice.training.on_sagemaker import SageMakerStep
 from autotune_platform.apprentice.training.progress import TrainingProgress
@@ -70,9 +71,14 @@ class TrainingApiParts(ApiParts, ApprenticeParts):
                 prices=_prices(self.environment),
                 uses=MoneyUses(table=self.budgets_table),
                 versions=VersionRepository(self.apprentice_table),
+                watched=WatchedJobs(self.apprentice_table),
             ),
             stop_job=SageMakerJobs().stop,
         )
+
+    @cached_property
+    def training_money(self) -> TrainingMoney:
+        return TrainingMoney(watched=WatchedJobs(self.apprentice_table))
 
 
 class TrainingParts(LedgerParts, LocalModelParts):
@@ -250,6 +256,7 @@ class TrainingSweepParts:
                 prices=_prices(self.environment),
                 uses=self.money,
                 versions=VersionRepository(self.table),
+                watched=WatchedJobs(self.table),
             ),
             money=self.money,
         )

@@ -13,7 +13,9 @@ def why_not(training: ApprenticeTraining) -> str | None:
     """Return why no version came of a training; None where none of that is so, or not yet."""
     if training.error is not None:
         said_of_it = _ERRORS.get(training.error, training.error)
-        if training.error == "platform_error":
+        if training.model_taken_by is not None:
+            said_of_it = f"{said_of_it.removesuffix(_KEPT)}; {_taken(training)}"
+        elif training.error == "platform_error":
             said_of_it += f": {_after_our_fault(training)}"
         return f"{said_of_it} ({training.reason})" if training.reason else said_of_it
     said = [_OBJECTIONS[one](training) for one in training.objections if one in _OBJECTIONS]
@@ -28,6 +30,12 @@ def _after_our_fault(training: ApprenticeTraining) -> str:
         f"its model is kept until {training.model_kept_until:%Y-%m-%d}; have it hosted by "
         f"`autotune apprentice host-training TASK {training.number}`, which trains nothing anew"
     )
+
+
+def _taken(training: ApprenticeTraining) -> str:
+    """Return where the model is that another training had hosted: nobody trains it anew."""
+    number = training.model_taken_by
+    return f"training {number} has its model: `autotune apprentice trainings TASK {number}`"
 
 
 def _too_few(training: ApprenticeTraining) -> str:
@@ -73,6 +81,7 @@ _OBJECTIONS: Mapping[ApprenticeTrainingObjection, Callable[[ApprenticeTraining],
     "too_slow": _slow,
 }
 
+_KEPT = "; it is kept for 30 days"
 _ERRORS: Mapping[ApprenticeTrainingError, str] = {
     "untrainable": "nothing to learn: outputs are all the same, or no choice among few; or too "
     "much: rows times kinds of outputs, or different words in inputs",
@@ -90,11 +99,9 @@ _ERRORS: Mapping[ApprenticeTrainingError, str] = {
     "job_stopped": "somebody stopped the job at SageMaker",
     "algorithm_error": "the program that trains failed",
     "out_of_time": "it took longer than training.max_runtime_s, twice",
-    "hosting_capacity": (
-        "no instance that could host it was to be had for a day; it is kept for 30 days"
-    ),
-    "hosting_quota": "the account's quotas have no room for what hosts it; it is kept for 30 days",
-    "not_hosted": "SageMaker does not host what was trained; it is kept for 30 days",
+    "hosting_capacity": (f"no instance that could host it was to be had for a day{_KEPT}"),
+    "hosting_quota": f"the account's quotas have no room for what hosts it{_KEPT}",
+    "not_hosted": f"SageMaker does not host what was trained{_KEPT}",
     "canceled": "it was canceled",
     "platform_error": "Autotune could not go on",
 }

@@ -185,11 +185,13 @@ def cancel_training(
 
 
 def _hosting(training: ApprenticeTraining) -> dict[str, object]:
-    """Return what is to host the model, what that lacks, and until when the model is kept."""
+    """Return what is to host the model, what that lacks, and where or until when it is kept."""
     found, of = training.hosting, training.model_of
     shown: dict[str, object] = {} if of is None else {"modelOf": of}
     if training.model_kept_until:
         shown["modelKeptUntil"] = f"{training.model_kept_until:%Y-%m-%d}"
+    if training.model_taken_by is not None:
+        shown["modelTakenBy"] = training.model_taken_by
     if found is None:
         return shown
     shown["hostInstance"] = found.instance_type
@@ -221,7 +223,7 @@ def show(invocation: Invocation, training: ApprenticeTraining) -> None:
             "job": training.job.name,
             "instance": training.job.instance_type,
         }
-    if training.job is not None or training.spent_nano_usd:
+    if training.job is not None or training.spent_nano_usd or training.reserved_nano_usd:
         shown |= {
             "billableSeconds": training.billable_seconds,
             "spentUsd": dollars(training.spent_nano_usd),

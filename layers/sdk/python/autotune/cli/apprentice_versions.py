@@ -68,6 +68,7 @@ def retire(invocation: Invocation, task: Task, version: Number) -> None:
 def rollback(invocation: Invocation, task: Task, version: Number) -> None:
     """Retire the version that serves, if one before it may serve, and show that one.
 
-    The same again goes no further back.
+    Of a version in its canary it ends that: the one that serves is shown, or the version itself
+    where none does. The same again goes no further back.
     """
     invocation.show(invocation.client.apprentice.versions.roll_back(task, version))

@@ -1,9 +1,10 @@
 """What of a configuration evidence rests on: what is asked, who is right, how two are compared."""
 
 import hashlib
-import json
 from collections.abc import Mapping
 from typing import Any
+
+from autotune.protocol.compact_json import compact_sorted
 
 _DEFINING = ("systemPrompt", "promptTemplate", "inputSchema", "outputSchema", "evaluator")
 _OF_TEACHER = ("connectionId", "model", "maxOutputTokens")
@@ -21,5 +22,5 @@ def definition_hash(document: Mapping[str, Any]) -> str:
     teacher = document["remote"]["primary"]
     defining = {name: document[name] for name in _DEFINING}
     defining["teacher"] = {name: teacher[name] for name in _OF_TEACHER}
-    text = json.dumps(defining, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    text = compact_sorted(defining)
     return hashlib.sha256(text.encode()).hexdigest()

@@ -171,8 +171,9 @@ class ApprenticeTrainingWait(ResponseModel):
             ``hosting`` where what the last one made is kept until it is hosted, or was beyond the
             account's quota.
         message: the same for people.
-        until: when the month is over that has no room, or that model is kept no longer; None where
-            it takes somebody: another configuration, a higher quota, or a training of theirs.
+        until: when the month is over that has no room, or about when money is free that is set
+            aside for a job of a training that has ended, or when that model is kept no longer; None
+            where it takes somebody: another configuration, a higher quota, or a training of theirs.
     """
 
     reason: ApprenticeTrainingWaitReason

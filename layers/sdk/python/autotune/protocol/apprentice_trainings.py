@@ -273,8 +273,9 @@ class ApprenticeTraining(ResponseModel):
         model_of: the training that made its model, where it has one hosted that was made before.
         model_kept_until: until when what a job trained may be hosted although its training ended
             before it was judged; None where it is not kept, or another training has it.
+        model_taken_by: the training that has its model instead, which was made here and not judged.
         reserved_nano_usd: what is set aside for a job whose end was not noted yet, in billionths of
-            a US dollar.
+            a US dollar, and for each that was refused, for a quarter of an hour.
         spent_nano_usd: what jobs that have ended cost, in billionths of a US dollar. What trains
             without a job costs nothing here.
         billable_seconds: for how long those jobs are paid.
@@ -300,6 +301,7 @@ class ApprenticeTraining(ResponseModel):
     hosting: ApprenticeTrainingHosting | None = None
     model_of: int | None = None
     model_kept_until: Timestamp | None = None
+    model_taken_by: int | None = None
     reserved_nano_usd: int = 0
     spent_nano_usd: int = 0
     billable_seconds: int = 0

@@ -59,6 +59,7 @@ class ApprenticeVersion(ResponseModel):
         needs_gate: whether its hold-out was judged behind its gate: then it keeps that also where
             the task has ``local.gate: none`` by now.
         canary_at: the pair after which it passed its canary; None before.
+        was_canary: whether it was rolled back while it was in its canary.
     """
 
     number: int
@@ -77,6 +78,7 @@ class ApprenticeVersion(ResponseModel):
     created_by: str
     retired_at: Timestamp | None = None
     retired_by: str | None = None
+    was_canary: bool = False
 
 
 class ApprenticeVersionResponse(ResponseModel):

@@ -4,8 +4,9 @@ Floating-point numbers are refused: each language writes them in its own way. Wh
 them as decimal strings; then ``jq -cSj .`` writes the same bytes.
 """
 
-import json
 from typing import Any
+
+from autotune.protocol.compact_json import compact
 
 _LARGEST = 2**53 - 1
 
@@ -20,7 +21,7 @@ def canonical_json(value: Any) -> bytes:
         ValueError: it has something else, a floating-point number for example.
     """
     ordered = _in_order(value)
-    return json.dumps(ordered, separators=(",", ":"), ensure_ascii=False).encode()
+    return compact(ordered).encode()
 
 
 def _in_order(value: Any) -> Any:

@@ -12,13 +12,13 @@ from autotune.protocol.deck_publishing import (
     UncalibratedBecause,
 )
 from autotune.protocol.decks import Note, VersionNumber
-from autotune.protocol.levels import LEVELS, Level, LevelsRubric, RubricExample, compact
+from autotune.protocol.levels import LEVELS, Level, LevelsRubric, RubricExample
 from autotune.protocol.llm_limits import ModelName
 from autotune.protocol.llm_params import LlmParams
 from autotune.protocol.llm_requests import ConnectionId
 from autotune.protocol.rubric_lint import RubricRemark
 
-__all__ = ["LEVELS", "DeckJudge", "Level", "LevelsRubric", "RubricExample", "compact"]
+__all__ = ["LEVELS", "DeckJudge", "Level", "LevelsRubric", "RubricExample"]
 
 DeckGraderStatus = Literal["proposed", "active", "retired"]
 DeckGraderOrigin = Literal["model", "person", "import"]

@@ -1,13 +1,13 @@
 """Rubrics of seven levels on the wire: what a response is judged by, from -3 to +3."""
 
 import hashlib
-import json
 from collections.abc import Collection, Sequence
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
 from autotune.protocol import limits
+from autotune.protocol.compact_json import compact_sorted
 from autotune.protocol.llm_connections import LlmProvider
 from autotune.protocol.llm_limits import ModelName
 from autotune.protocol.llm_params import LlmParams
@@ -77,7 +77,7 @@ class LevelsRubric(RequestModel):
     @model_validator(mode="after")
     def _fits(self) -> Self:
         rubric = self.model_dump(mode="json", by_alias=True, include=set(LevelsRubric.model_fields))
-        size = len(compact(rubric).encode())
+        size = len(compact_sorted(rubric).encode())
         if size > limits.MAX_LEVELS_RUBRIC_BYTES:
             raise ValueError(
                 f"expected at most {limits.MAX_LEVELS_RUBRIC_BYTES} bytes of JSON, not {size}"
@@ -198,7 +198,7 @@ class Calibration(RequestModel):
 def params_digest(params: LlmParams) -> str:
     """Return the SHA-256, in hexadecimal, of parameters as compact JSON with sorted names."""
     document = params.model_dump(mode="json", by_alias=True, exclude_none=True)
-    return hashlib.sha256(compact(document).encode()).hexdigest()
+    return hashlib.sha256(compact_sorted(document).encode()).hexdigest()
 
 
 Uncalibrated = Literal["refuse", "abstain", "allow"]
@@ -207,8 +207,3 @@ Uncalibrated = Literal["refuse", "abstain", "allow"]
 ``refuse`` takes none, ``abstain`` takes them and leaves them without a score, ``allow`` scores them
 with the confidence of a judge that nobody measured, 0.5.
 """
-
-
-def compact(value: Any) -> str:
-    """Return JSON without spaces, its names sorted: the same value is always the same text."""
-    return json.dumps(value, separators=(",", ":"), sort_keys=True, ensure_ascii=False)

@@ -3,10 +3,10 @@
 https://platform.openai.com/docs/api-reference/chat/object, as of August 2026.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from autotune.protocol.compact_json import compact_sorted
 from autotune_platform.apprentice.runs.models import Run
 from autotune_platform.ledger.prices import TOKENS_PER_MESSAGE
 
@@ -26,7 +26,7 @@ def completion_of(run: Run, output: Mapping[str, Any], texts: Sequence[str]) -> 
     Args:
         texts: of the messages that asked for it.
     """
-    content = json.dumps(output, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    content = compact_sorted(output)
     given = sum(len(text.encode()) + TOKENS_PER_MESSAGE for text in texts)
     taken = len(content.encode())
     return {

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
+from autotune.protocol.compact_json import compact
 from autotune_platform.apprentice.configuration.models import ApprenticeTask
 from autotune_platform.storage.counting import Check
 from autotune_platform.storage.table import Item
@@ -50,9 +51,7 @@ def item_of(model: BaseModel, *, pk: str, sk: str) -> Item:
     attributes = model.model_dump(mode="json")
     if _DOCUMENT in attributes:
         # As it is: an escape would take three times the bytes of the longest prompts' characters.
-        attributes[_DOCUMENT] = json.dumps(
-            attributes[_DOCUMENT], separators=(",", ":"), ensure_ascii=False
-        )
+        attributes[_DOCUMENT] = compact(attributes[_DOCUMENT])
     return {"pk": pk, "sk": sk, **attributes}
 
 

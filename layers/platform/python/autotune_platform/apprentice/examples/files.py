@@ -2,13 +2,13 @@
 
 import gzip
 import hashlib
-import json
 import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from tempfile import SpooledTemporaryFile
 from typing import IO, TYPE_CHECKING, Any, Self
 
+from autotune.protocol.compact_json import compact
 from autotune_platform.apprentice.evaluators import MAX_ANSWER_VALUES
 from autotune_platform.apprentice.examples.manifests import Frozen, Row, TamperedDataSetError
 from autotune_platform.apprentice.examples.sides import Side
@@ -71,7 +71,7 @@ class RowFile:
             "propensity": row.propensity,
             "group": row.group,
         }
-        line = json.dumps(document, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
+        line = compact(document).encode() + b"\n"
         if self.size + len(line) > MOST_BYTES:
             return False
         self._lines.write(line)

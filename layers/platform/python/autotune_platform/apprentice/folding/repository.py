@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice
-from typing import Any
 from uuid import uuid4
 
 from autotune_platform.apprentice.configuration.items import TASK, unchanged
@@ -361,23 +360,6 @@ class EvidenceRepository:
                 self._table.delete_many((entry["id"], RUN) for entry in page.items)
             self._table.delete_many((entry["pk"], entry["sk"]) for entry in page.items)
         return True
-
-
-def counted_of(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what an entry says was counted of its run; empty where there is none."""
-    if not entry:
-        return {}
-    return {
-        "state": entry["state"],
-        "check": entry["check"],
-        "pairs": entry["pairs_counted"],
-        "example": entry["example_counted"],
-        "cost_nano_usd": entry["cost_counted"],
-        "additional_cost": entry.get("additional_counted", 0),
-        "unmonitored": entry.get("unmonitored", False),
-        "local": entry.get("local"),
-        "shadow": entry.get("shadow"),
-    }
 
 
 def _of_example(counted: Item) -> Item:

@@ -18,16 +18,13 @@ from autotune_platform.apprentice.folding.caching import EvidenceCache
 from autotune_platform.apprentice.folding.known_tasks import KnownTask, KnownTasks
 from autotune_platform.apprentice.folding.models import StoredEvidence
 from autotune_platform.apprentice.folding.refolds import RefoldRepository
-from autotune_platform.apprentice.folding.repository import (
-    SWEPT_AFTER,
-    EvidenceRepository,
-    counted_of,
-)
+from autotune_platform.apprentice.folding.repository import SWEPT_AFTER, EvidenceRepository
 from autotune_platform.apprentice.folding.tails import Tails
 from autotune_platform.apprentice.folding.tallies import (
     CHECKS_ENDED,
     Counted,
     additional_cost,
+    counted_of,
     entry_of,
     is_new_example,
     new_pairs,

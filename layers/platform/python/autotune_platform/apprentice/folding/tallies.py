@@ -109,6 +109,23 @@ def entry_of(run: Run, counted: Counted) -> dict[str, Any]:
     }
 
 
+def counted_of(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what an entry says was counted of its run; empty where there is none."""
+    if not entry:
+        return {}
+    return {
+        "state": entry["state"],
+        "check": entry["check"],
+        "pairs": entry["pairs_counted"],
+        "example": entry["example_counted"],
+        "cost_nano_usd": entry["cost_counted"],
+        "additional_cost": entry.get("additional_counted", 0),
+        "unmonitored": entry.get("unmonitored", False),
+        "local": entry.get("local"),
+        "shadow": entry.get("shadow"),
+    }
+
+
 def _answered_by(run: Run) -> str:
     if run.state == "answered":
         return str(Model.LOCAL if run.answers is Model.LOCAL else Model.REMOTE)

@@ -223,7 +223,10 @@ class HostingAdvancing:
         found = self.hosts.component(hosting)
         is_as_asked = found.copies == found.wanted == hosting.copies
         if found.status == IN_SERVICE and found.is_ours and is_as_asked:
-            self.steps.enter(hosting, "ready" if hosting.copies else "asleep")
+            if hosting.copies:
+                self._making.be_ready(hosting)
+            else:
+                self.steps.enter(hosting, "asleep")
         elif hosting.is_stuck(now) and found.is_empty:
             # SageMaker has no instance for it: whoever asks next has it tried again.
             logger.error(STUCK_MESSAGE, hosting=hosting.name, state=hosting.state)

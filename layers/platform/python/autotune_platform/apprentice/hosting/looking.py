@@ -7,7 +7,7 @@ from autotune_platform.apprentice.hosting.models import KEPT_FOR, Hosting
 
 _SOON: Final = timedelta(seconds=20)
 _LATER: Final = timedelta(hours=1)
-_SEEN_EVERY: Final = timedelta(minutes=5)
+SEEN_EVERY: Final = timedelta(minutes=5)
 """So often what is to answer is described: it may be gone though nobody here took it down."""
 
 
@@ -19,13 +19,13 @@ def next_look(hosting: Hosting, now: datetime) -> datetime:
         return max(hosting.since + KEPT_FOR, now + _LATER)
     if hosting.state == "waiting" and hosting.lacking is not None and not hosting.created:
         # Its task may have other types by then.
-        return max(now, min(hosting.lacking.not_before, now + _SEEN_EVERY))
+        return max(now, min(hosting.lacking.not_before, now + SEEN_EVERY))
     if hosting.state == "ready":
-        idle_at = _idle_at(hosting) if hosting.kind == "base" else now + _SEEN_EVERY
-        return min(max(idle_at, now + _SOON), now + _SEEN_EVERY)
+        idle_at = _idle_at(hosting) if hosting.kind == "base" else now + SEEN_EVERY
+        return min(max(idle_at, now + _SOON), now + SEEN_EVERY)
     if hosting.state == "creating" and hosting.kind == "adapter":
         # Its base may wait for an instance for a day.
-        return now + min(max((now - hosting.since) / 60, _SOON), _SEEN_EVERY)
+        return now + min(max((now - hosting.since) / 60, _SOON), SEEN_EVERY)
     return now + (_LATER if hosting.state == "asleep" else _SOON)
 
 

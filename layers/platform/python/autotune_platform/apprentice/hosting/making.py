@@ -101,7 +101,15 @@ class HostingMaking:
                 return
         asked = self._component_of(hosting, now)
         if asked is not None and self._is_up(*asked, now, base):
-            self.steps.enter(asked[0], "ready")
+            self.be_ready(asked[0])
+
+    def be_ready(self, hosting: Hosting) -> None:
+        """Have a hosting be asked from now on, but a base that may have fetched other weights.
+
+        SageMaker fetches them up to an hour after it was asked to, and nobody sees when.
+        """
+        if hosting.kind == "adapter" or not self.differs(hosting):
+            self.steps.enter(hosting, "ready")
 
     def _component_of(self, hosting: Hosting, now: datetime) -> tuple[Hosting, Found] | None:
         """Return a hosting with its component, asked for if it was not; None where none is yet."""

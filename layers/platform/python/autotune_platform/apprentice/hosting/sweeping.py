@@ -1,11 +1,12 @@
 """All hostings that are due get a look, every minute."""
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from aws_lambda_powertools import Logger
 
 from autotune_platform.apprentice.hosting.advancing import HostingAdvancing
+from autotune_platform.apprentice.hosting.looking import SEEN_EVERY
 from autotune_platform.apprentice.hosting.models import Hosting
 from autotune_platform.apprentice.hosting.stepping import STUCK_MESSAGE
 from autotune_platform.runtime.errors import UnavailableError
@@ -48,10 +49,18 @@ class HostingSweeping:
         except UnavailableError as error:
             logger.warning("hosting not looked at", hosting=hosting.name, why=str(error))
             # What SageMaker refuses for good, as rights that are missing, looks the same.
-            now = self.advancing.clock.now()
-            if not _is_at_rest(hosting) and hosting.is_stuck(now) and not hosting.is_starting(now):
+            if self._is_stuck(hosting, self.advancing.clock.now()):
                 logger.exception(STUCK_MESSAGE, hosting=hosting.name, state=hosting.state)
             self._later(item)
+
+    def _is_stuck(self, hosting: Hosting, now: datetime) -> bool:
+        if _is_at_rest(hosting) or not hosting.is_stuck(now) or hosting.is_starting(now):
+            return False
+        if hosting.state != "creating" or hosting.base is None or hosting.created:
+            return True
+        # An adapter waits for its base for a day, and was looked at since that one answers.
+        base = self.advancing.repository.find(hosting.task_id, hosting.base)
+        return base is not None and base.state == "ready" and now - base.since > SEEN_EVERY
 
     def _put_off(self, item: Item) -> None:
         logger.exception("a hosting was not looked at", hosting=item.get("name"))
@@ -64,6 +73,6 @@ class HostingSweeping:
 
 def _is_at_rest(hosting: Hosting) -> bool:
     """Return whether SageMaker has nothing to get on with: one look that fails keeps up nothing."""
-    # A base waits for its next try, or an adapter for its base, for a day.
-    waits = hosting.state == "waiting" or (hosting.state == "creating" and hosting.base is not None)
-    return hosting.state in _AT_REST or (waits and not hosting.created)
+    # A base waits for its next try for a day.
+    waits = hosting.state == "waiting" and not hosting.created
+    return hosting.state in _AT_REST or waits

@@ -8,8 +8,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from autotune.protocol.compact_json import compact
 from autotune_platform.apprentice.runs.models import Run
-from autotune_platform.runtime.compact_json import compact
 from autotune_platform.storage.table import Item
 
 RUN = "run"

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Final
 
+from autotune.protocol.compact_json import compact
 from autotune.protocol.limits import MAX_METADATA_DEPTH
 from autotune.protocol.llm_connections import LlmProvider
 from autotune.protocol.llm_params import LlmInput, LlmParams
@@ -15,7 +16,6 @@ from autotune_platform.apprentice.runs.outputs import KNOWN_SCHEMAS
 from autotune_platform.ledger.providers.registry import takes_json_schema
 from autotune_platform.ledger.templates import fill
 from autotune_platform.runtime.bounded_json import parse_strictly
-from autotune_platform.runtime.compact_json import compact
 
 PURPOSE: Final = "apprentice"
 """Costs of runs are listed by it."""

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from autotune.protocol.compact_json import compact_sorted
 from autotune_platform.apprentice.students.calibrating import Calibration, calibrated
 from autotune_platform.apprentice.students.errors import UntrainableError
 from autotune_platform.apprentice.students.features import (
@@ -154,7 +155,7 @@ def train(rows: Iterable[Row], settings: Settings | None = None) -> LinearModel:
 
 def canonical(value: Mapping[str, Any]) -> str:
     """Return JSON that is the same for all ways to write the same object."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return compact_sorted(value)
 
 
 def _read(rows: Iterable[Row]) -> _Rows:

@@ -255,10 +255,9 @@ class Training(FrozenModel):
         return after.model_copy(update={"is_left": True, "due_at": at + START_WITHIN})
 
     @property
-    def reserved_nano_usd(self) -> int:
-        """What is set aside for a job whose end was not noted, in billionths of a US dollar."""
-        is_open = self.job is not None and self.job.billable_seconds is None
-        return self.job.reserved_nano_usd if self.job is not None and is_open else 0
+    def open_job(self) -> TrainingJob | None:
+        """The job whose end was not noted: money is set aside for it."""
+        return self.job if self.job is not None and self.job.billable_seconds is None else None
 
 
 class Certificate(FrozenModel):
@@ -281,8 +280,8 @@ class HeldBack(FrozenModel):
 
     Attributes:
         configuration_version: under another one it may.
-        until: when the month is over whose budget has no room, or 30 days after the training whose
-            model had no host, if it is that.
+        until: when the month is over whose budget has no room, about when money of jobs that were
+            left is free, or 30 days after the training whose model had no host, if it is that.
     """
 
     reason: ApprenticeTrainingWaitReason

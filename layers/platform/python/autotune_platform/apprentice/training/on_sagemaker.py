@@ -29,8 +29,7 @@ from autotune_platform.apprentice.training.jobs import Asked, Found, TrainingJob
 from autotune_platform.apprentice.training.models import JobPlan, Training, TrainingJob
 from autotune_platform.apprentice.training.progress import Begun, TrainingProgress, Under
 from autotune_platform.apprentice.training.waits import SHORTEST_WAIT_S, wait_seconds
-from autotune_platform.apprentice.training.watched import WatchedJobs
-from autotune_platform.apprentice.training.watching import NEVER_CREATED_AFTER
+from autotune_platform.apprentice.training.watched import NEVER_CREATED_AFTER, WatchedJobs
 from autotune_platform.budgets.money import MoneyBudgets, NoRoom, Reserved
 from autotune_platform.budgets.scopes import MoneyLimits
 from autotune_platform.budgets.task_money import TaskMoney

@@ -1,6 +1,5 @@
 """The third step: what the student answers to examples that it never saw."""
 
-import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -16,6 +15,7 @@ from autotune.protocol.apprentice_trainings import (
     ApprenticeTrainingObjection,
     ApprenticeTrainingTest,
 )
+from autotune.protocol.compact_json import compact
 from autotune_platform.apprentice.examples.data_sets import DataSets
 from autotune_platform.apprentice.examples.manifests import Row, TamperedDataSetError
 from autotune_platform.apprentice.hosting.repository import HostingRepository
@@ -224,7 +224,7 @@ def _asking(student: Answers, before: Answers | None) -> Callable[[Row], _Given]
     def ask(row: Row) -> _Given:
         return _Given(
             row=row,
-            truth=json.dumps(row.output, separators=(",", ":"), ensure_ascii=False),
+            truth=compact(row.output),
             answered=student.answer(row.input),
             before=None if before is None else before.answer(row.input).text,
         )

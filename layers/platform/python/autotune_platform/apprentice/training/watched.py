@@ -4,7 +4,7 @@ A note is written in the transaction that plans a job, and closed in the one tha
 there is a note for whatever may be running, whoever was killed, and whatever was deleted meanwhile.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -23,6 +23,8 @@ OPEN_JOBS: Final = "jobs"
 """The partition of the index that has all notes: there are as many as jobs under way."""
 LOOK_AFTER: Final = timedelta(minutes=5)
 LOOK_SOON: Final = timedelta(minutes=1)
+NEVER_CREATED_AFTER: Final = timedelta(minutes=15)
+"""Whoever was about to create a job when its training ended has done so by then, or never will."""
 _KEPT_CLOSED = timedelta(days=1)
 
 
@@ -93,6 +95,11 @@ class WatchedJobs:
         writes = [self.closed(watched.task_id, watched.name, now), *paid]
         return self._table.write_together(writes, token=uuid4().hex) is None
 
+    def unpaid(self, task_id: str) -> Sequence[WatchedJob]:
+        """Return a task's jobs for which money is set aside."""
+        found = self._table.items(jobs_of(task_id), starting=JOB)
+        return [self.read(item) for item in found if OPEN_SHARD in item]
+
     def due(self, before: datetime, *, limit: int) -> Iterator[Item]:
         """Yield notes that are to be looked at, as stored, the longest due first; see ``read``."""
         for item in due_of(self._table, OPEN_JOBS, before, index=DUE_RUNS_INDEX, limit=limit):
@@ -100,7 +107,7 @@ class WatchedJobs:
                 yield item
 
     def read(self, item: Item) -> WatchedJob:
-        """Return a note that is due.
+        """Return a note as it is stored.
 
         Raises:
             ValidationError: it is of another shape.
@@ -119,6 +126,16 @@ class WatchedJobs:
             changes["left_since"] = moment(left_since)
         key = (jobs_of(watched.task_id), JOB + watched.name)
         self._table.update(*key, changes, only_if={OPEN_SHARD: OPEN_JOBS})
+
+
+def free_at(watched: WatchedJob, now: datetime) -> datetime:
+    """Return about when the money is free that is set aside for a job which was left.
+
+    It is so sooner where the job is found and has ended.
+    """
+    since = watched.left_since or watched.due_at
+    seen_at = max(watched.due_at, since + NEVER_CREATED_AFTER)
+    return max(seen_at, now) + LOOK_SOON
 
 
 def _attributes(watched: WatchedJob) -> dict[str, Any]:

@@ -14,7 +14,12 @@ from autotune_platform.apprentice.training.items import training_key, trainings_
 from autotune_platform.apprentice.training.jobs import Found, found_in
 from autotune_platform.apprentice.training.models import Training, WatchedJob
 from autotune_platform.apprentice.training.repository import TrainingRepository
-from autotune_platform.apprentice.training.watched import LOOK_AFTER, LOOK_SOON, WatchedJobs
+from autotune_platform.apprentice.training.watched import (
+    LOOK_AFTER,
+    LOOK_SOON,
+    NEVER_CREATED_AFTER,
+    WatchedJobs,
+)
 from autotune_platform.budgets.money import MoneyBudgets
 from autotune_platform.budgets.scopes import COMMITTED
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
@@ -26,8 +31,6 @@ from autotune_platform.storage.item_format import Item
 
 logger = Logger()
 
-NEVER_CREATED_AFTER: Final = timedelta(minutes=15)
-"""Whoever was about to create a job when its training ended has done so by then, or never will."""
 PAID_MESSAGE: Final = "a left job was paid"
 _MOST = 500
 

@@ -19,12 +19,15 @@ _NOT_SHOWN = {
     "trained_seconds",
     "is_canceled",
     "is_left",
-    "model_taken_by",
 }
 
 
-def training_on_wire(training: Training) -> wire.ApprenticeTraining:
-    """Return a training."""
+def training_on_wire(training: Training, *, set_aside: int) -> wire.ApprenticeTraining:
+    """Return a training.
+
+    Args:
+        set_aside: for jobs that are not paid for, in billionths of a US dollar.
+    """
     manifest, model = training.manifest, training.model
     data = trained = None
     if manifest is not None:
@@ -59,6 +62,6 @@ def training_on_wire(training: Training) -> wire.ApprenticeTraining:
             "data": data,
             "model": trained,
             "job": job,
-            "reserved_nano_usd": training.reserved_nano_usd,
+            "reserved_nano_usd": set_aside,
         }
     )

@@ -12,8 +12,9 @@ from typing import Annotated, Any
 from pydantic import Field, StringConstraints, ValidationError
 
 from autotune.protocol import limits
+from autotune.protocol.compact_json import compact_sorted
 from autotune.protocol.deck_proposals import ProposalFault
-from autotune.protocol.levels import LEVELS, LevelsRubric, compact
+from autotune.protocol.levels import LEVELS, LevelsRubric
 from autotune.protocol.rubric_lint import folded
 from autotune.protocol.types import RequestModel, Text, at_most
 from autotune_platform.decks.json_answers import one_object
@@ -163,4 +164,4 @@ def _criteria(written: Any) -> str:
 
 
 def _text(written: Any) -> str:
-    return compact(written).encode("utf-8", "replace").decode()
+    return compact_sorted(written).encode("utf-8", "replace").decode()

@@ -4,9 +4,10 @@ See https://platform.openai.com/docs/api-reference/chat. Nothing here raises: wh
 than it should has no texts. Who takes such JSON in says first what is wrong with it.
 """
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
+
+from autotune.protocol.compact_json import compact_sorted
 
 INSTRUCTIONS: Final = frozenset({"system", "developer"})
 """Roles of messages that are the system prompt."""
@@ -36,7 +37,7 @@ def message_text(message: Mapping[str, Any]) -> str:
     said = [_named(part) for part in _parts(message.get("content"))]
     calls = message.get("tool_calls") or message.get("function_call")
     if calls:
-        said += [_plain_json(one) for one in (calls if isinstance(calls, list) else [calls])]
+        said += [compact_sorted(one) for one in (calls if isinstance(calls, list) else [calls])]
     refusal = message.get("refusal")
     if isinstance(refusal, str):
         said.append(refusal)
@@ -61,7 +62,3 @@ def _named(part: Any) -> str:
     # Its type comes from outside, too, and is a word.
     kind = str(part.get("type", ""))
     return f"[{kind if kind.isidentifier() else 'part'}]"
-
-
-def _plain_json(call: Any) -> str:
-    return json.dumps(call, ensure_ascii=False, sort_keys=True, separators=(",", ":"))

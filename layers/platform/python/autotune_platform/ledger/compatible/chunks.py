@@ -4,9 +4,10 @@ https://platform.openai.com/docs/api-reference/chat-streaming, as of August 2026
 asked for the answer in one piece: its usage has to be known before a row can be settled.
 """
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
+
+from autotune.protocol.compact_json import compact
 
 # What each chunk repeats of the answer.
 _COMMON = ("id", "created", "model", "service_tier", "system_fingerprint", "provider")
@@ -18,10 +19,7 @@ def as_events(answer: Mapping[str, Any], *, with_usage: bool) -> str:
     Args:
         with_usage: whether a chunk with the usage, and without choices, comes before it.
     """
-    documents = [
-        json.dumps(chunk, separators=(",", ":"), ensure_ascii=False)
-        for chunk in _chunks(answer, with_usage=with_usage)
-    ]
+    documents = [compact(chunk) for chunk in _chunks(answer, with_usage=with_usage)]
     return "".join(f"data: {document}\n\n" for document in [*documents, "[DONE]"])
 
 

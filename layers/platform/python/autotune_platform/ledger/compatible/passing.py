@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from autotune.protocol.compact_json import compact
 from autotune_platform.ledger.compatible.chat_refusals import AnswerTooLargeToPassError
 from autotune_platform.ledger.compatible.chunks import as_events
 
@@ -53,7 +54,7 @@ def passed(
     if is_streamed:
         content, media_type = as_events(answer, with_usage=with_usage), "text/event-stream"
     else:
-        content = json.dumps(answer, separators=(",", ":"), ensure_ascii=False)
+        content = compact(answer)
         media_type = "application/json"
     if len(json.dumps(content, ensure_ascii=False).encode()) > _MOST_ANSWER_BYTES:
         raise AnswerTooLargeToPassError(

@@ -5,12 +5,12 @@ into a part of the batch's files and counted for good: nobody reads these rows a
 block is done, the parts become files. Each step can be repeated, and comes to the same.
 """
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
+from autotune.protocol.compact_json import compact
 from autotune.protocol.ids import derived_id
 from autotune_platform.access.models import Caller
 from autotune_platform.ledger.compatible.models import Batch, BatchStatus, File, Settled
@@ -277,4 +277,4 @@ def _problems(one: Import) -> list[dict[str, str | int | None]]:
 
 
 def _line(result: Mapping[str, Any]) -> str:
-    return json.dumps(result, ensure_ascii=False, separators=(",", ":")) + "\n"
+    return compact(result) + "\n"

@@ -1,6 +1,5 @@
 """Talking to a grader as Autotune does, and as an impostor would."""
 
-import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from urllib.parse import urlsplit
 import httpx
 from pydantic import ValidationError
 
+from autotune.protocol.compact_json import compact
 from autotune.protocol.grading import (
     BatchScoreResponse,
     GradedCompletion,
@@ -267,4 +267,4 @@ def answered(status: int) -> str:
 
 def encode(content: object) -> bytes:
     """Return compact JSON in UTF-8."""
-    return json.dumps(content, separators=(",", ":"), ensure_ascii=False).encode()
+    return compact(content).encode()
