@@ -318,7 +318,11 @@ def test_long_samples_are_asked_about_a_few_at_a_time(
     assert counted(runs.finish(run))["scored"] == 4
 
 
-def test_a_judge_that_sends_one_sample_away_for_ever_ends_with_counts(runs: DeckRuns) -> None:
+def test_a_judge_that_sends_one_sample_away_for_ever_ends_with_counts(
+    runs: DeckRuns, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # It is sent away in each step of every round: ten of a round say it as well as fifty.
+    monkeypatch.setattr("tests.support.ledger._MOST_STEPS", 10)
     grader_id = runs.add_grader()
     first, stuck = runs.add_samples("alpha", "stuckword")
     runs.ledger.fake.world.traps.arm("chat_429", times=None, contains="stuckword")
