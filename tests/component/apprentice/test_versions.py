@@ -41,6 +41,7 @@ def test_a_model_that_is_served_is_registered(
         "model": name,
         "state": "hosted",
         "needsGate": False,
+        "wasCanary": False,
         "createdBy": platform.me()["principalId"],
         **dict.fromkeys(["gate", "canaryAt", "promotedAt", "promotedBy", "retiredAt", "retiredBy"]),
     }
