@@ -121,7 +121,7 @@ RUN_MUTATIONS = (
     ),
     Mutation(
         "the look at what was counted of a run",
-        f"{_APPRENTICE}/folding/repository.py",
+        f"{_APPRENTICE}/folding/tallies.py",
         "    if not entry:\n        return {}\n",
         "    return {}\n",
         "test_records_that_come_again_change_nothing",

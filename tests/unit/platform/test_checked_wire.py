@@ -31,4 +31,4 @@ def test_one_of_a_kind_is_compared() -> None:
     with checked_wire(seen):
         for _ in range(2):
             write(TableName="t", Key=KEY)
-    assert seen == {("GetItem", "Key", "TableName")}
+    assert seen == {("GetItem", "TableName", "Key")}
