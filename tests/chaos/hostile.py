@@ -86,7 +86,6 @@ class Attacker:
     reward_url: str
     answers: Counter[str] = field(default_factory=Counter)
     answered: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
-    began: Counter[str] = field(default_factory=Counter)
     held: int = 0
 
     def attacks(self) -> dict[str, Callable[[], object]]:
@@ -114,8 +113,12 @@ class Attacker:
                 answer = type(error).__name__
             self.answers[answer] += 1
             self.answered[name][answer] += 1
-            self.began[name] += 1
             ended.wait(PAUSE_SECONDS)
+
+    @property
+    def begun(self) -> dict[str, int]:
+        """How often each attack was carried out."""
+        return {name: self.answered[name].total() for name in self.attacks()}
 
     def _flood(self) -> None:
         for _ in range(MOST_AT_ONCE):
@@ -213,7 +216,7 @@ def attack(console: Console) -> list[Finding]:
         items = [item for item in stored if item.get("organization_id") != organization_id]
         attacks = _attacks(attacker, stored)
         return [
-            invariants.every_fault_happened({**attacker.began, **refused}),
+            invariants.every_fault_happened({**attacker.begun, **refused}),
             invariants.nothing_accepted_is_lost(accepted, items),
             invariants.everything_is_decided(accepted, verdicts),
             invariants.all_are_scored("who works beside an attacker is scored", accepted, verdicts),

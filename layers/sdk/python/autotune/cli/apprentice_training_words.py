@@ -99,7 +99,7 @@ _ERRORS: Mapping[ApprenticeTrainingError, str] = {
     "job_stopped": "somebody stopped the job at SageMaker",
     "algorithm_error": "the program that trains failed",
     "out_of_time": "it took longer than training.max_runtime_s, twice",
-    "hosting_capacity": (f"no instance that could host it was to be had for a day{_KEPT}"),
+    "hosting_capacity": f"no instance that could host it was to be had for a day{_KEPT}",
     "hosting_quota": f"the account's quotas have no room for what hosts it{_KEPT}",
     "not_hosted": f"SageMaker does not host what was trained{_KEPT}",
     "canceled": "it was canceled",
