@@ -1,5 +1,6 @@
 """A clock that a test turns."""
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -7,10 +8,25 @@ from typing import Any
 
 from autotune.protocol.retry import RetryPolicy
 from autotune_platform.runtime.clock import Clock
+from autotune_platform.windows.grains import FIVE_MINUTES
 from functions.scoring import grade_chunk
 
 AT_ONCE = RetryPolicy(first_seconds=0, longest_seconds=0)
 """Pauses of no length, in place of those of clients."""
+
+
+_LONGEST_TO_DECIDE = 20.0
+
+
+def wait_for_one_window() -> None:
+    """Wait, where windows of time are about to end, until the next ones have begun.
+
+    What is decided in two windows costs more than what is decided in one. Longer windows end with
+    the shortest; a test decides what it counts within some seconds, also on a busy machine.
+    """
+    left = FIVE_MINUTES.seconds - time.time() % FIVE_MINUTES.seconds
+    if left < _LONGEST_TO_DECIDE:
+        time.sleep(left)
 
 
 class TurnedClock(Clock):

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from autotune.protocol.retry import RetryPolicy
+from tests.support.clock import wait_for_one_window
 from tests.support.graders import LoopbackGrader
 from tests.support.platform import Platform
 from tests.support.projected import (
@@ -40,6 +41,7 @@ def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 def records(platform: Platform, grader: LoopbackGrader) -> list[dict[str, Any]]:
     """Decide some batches; return what the stream has of them for the projection."""
     task_id = platform.new_task(platform.new_grader(grader, capabilities={"maxBatchSize": 100}))
+    wait_for_one_window()
     for number in range(BATCHES):
         platform.submit(task_id, *({"metadata": {"value": number / BATCHES}},) * OF_EACH)
     platform.score_everything()

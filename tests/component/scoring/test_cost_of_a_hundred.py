@@ -16,6 +16,7 @@ from autotune.protocol.ids import new_id
 from autotune_platform.runtime import clients
 from benchmarks.boundary import item_bytes, steps
 from benchmarks.texts import completions
+from tests.support.clock import wait_for_one_window
 from tests.support.graders import LoopbackGrader
 from tests.support.platform import Platform
 
@@ -125,6 +126,7 @@ def test_a_batch_of_a_hundred_costs_exactly_this(
     wire.take_calls()
     wire.take_transacted()
 
+    wait_for_one_window()
     accepted = platform.submit(task_id, *completions(task_id, 100, text_bytes=2_048)).json
     assert wire.take_calls() == SUBMIT
     assert wire.take_transacted() == SUBMIT_ITEMS
