@@ -200,7 +200,7 @@ def test_waiting_for_a_free_connection_is_not_paid() -> None:
     with connection_pool(admit_private=True) as pool, provider(silent) as there:
         pool._max_connections = 1
         one = ModelCalls(pool, NO_ROLES)
-        first = threading.Thread(target=ask, args=[one, there.url, 2])
+        first = threading.Thread(target=ask, args=[one, there.url, 30])
         first.start()
         while not there.requests:
             time.sleep(0.01)

@@ -208,8 +208,8 @@ def test_a_timeout_outlasts_the_clients_own(recorder, use):
 
 @both_flavours
 def test_a_timeout_is_that_of_each_attempt(recorder, no_back_off, use):
-    recorder.answers = [Answer(after_seconds=0.6), Answer(after_seconds=0.6), Answer()]
-    task = use(recorder.base_url, lambda client: client.tasks.get("task_1", timeout=0.2))
+    recorder.answers = [Answer(after_seconds=3), Answer(after_seconds=3), Answer()]
+    task = use(recorder.base_url, lambda client: client.tasks.get("task_1", timeout=1))
     assert task.name == "n"
     assert len(recorder.paths) == 3
 
