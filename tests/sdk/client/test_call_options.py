@@ -3,7 +3,6 @@
 import hashlib
 import inspect
 import json
-import time
 
 import httpx
 import pytest
@@ -216,15 +215,14 @@ def test_a_timeout_is_that_of_each_attempt(recorder, no_back_off, use):
 
 @both_flavours
 def test_a_timeout_is_not_lengthened_by_a_long_poll(recorder, use):
+    # One that the poll lengthened would have had the answer.
     recorder.answers = [Answer(PENDING, after_seconds=3)]
-    began = time.monotonic()
     with pytest.raises(RequestTimeoutError):
         use(
             recorder.base_url,
             lambda client: client.completions.verdict("cmp_1", wait=20, timeout=0.2),
             max_retries=0,
         )
-    assert time.monotonic() - began < 2
     assert recorder.paths == ["/api/v1/completions/cmp_1/score?wait=20"]
 
 
