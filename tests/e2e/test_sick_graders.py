@@ -52,13 +52,12 @@ def sick(profile: LocalProfile) -> Iterator[dict[str, str]]:
         ExitStack() as running,
     ):
         batches = {}
-        for name, (disease, _) in DISEASES.items():
+        for name, (disease, reasons) in DISEASES.items():
             grader = running.enter_context(loopback_grader())
-            # What passes is waited for until the deadline.
+            # What passes is waited for until the deadline; a slow machine is to miss no other.
+            deadline = {"deadline_seconds": 60} if "deadline_exceeded" in reasons else {}
             task = client.tasks.create(
-                name=name,
-                grader_id=verified(client, grader, maxBatchSize=10),
-                deadline_seconds=60,
+                name=name, grader_id=verified(client, grader, maxBatchSize=10), **deadline
             )
             grader.disease = disease
             completions = [
