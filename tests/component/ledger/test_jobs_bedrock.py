@@ -83,7 +83,8 @@ def assert_paid_once(lab: Ledger, ids: list[str]) -> None:
     bill = lab.fake.world.bill()["total_nano_usd"]
     assert bill > 0
     assert sum(lab.read(one)["costNanoUsd"] or 0 for one in ids) == bill
-    assert lab.spent_and_reserved("day") == (bill, 0)
+    # A job may end on the second day after it was paid for, in which that day is settled no more.
+    assert lab.spent_and_reserved("week") == (bill, 0)
     ran = Counter(one.custom_id for one in lab.fake.world.executions if one.custom_id)
     assert set(ran.values()) <= {1}
     assert lab.fake.world.bugs == []

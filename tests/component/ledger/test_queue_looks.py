@@ -12,7 +12,7 @@ from autotune_platform.ledger.models import Group
 from autotune_platform.runtime.executions import Executions
 from autotune_platform.storage.due_index import DueIndex
 from tests.component.ledger.test_journeys import assert_settled, statuses
-from tests.support.ledger import MODEL, Ledger, later
+from tests.support.ledger import MODEL, Ledger, in_one, later
 
 DAY = 86_400
 
@@ -78,6 +78,7 @@ def test_rows_that_a_look_found_too_few_count_with_those_that_come(
     assert statuses(ledger, ids) == {"completed": 3}
 
 
+@in_one("month")
 def test_a_queue_without_money_is_looked_at_more_and_more_seldom(
     ledger: Ledger, starts: list[str]
 ) -> None:
