@@ -3,6 +3,7 @@
 import os
 import secrets
 import socket
+from collections import deque
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
 LOOPBACK = "127.0.0.1"
 _SERVERS_PORTS = range(20_000, 32_768)
+_MOST_RESERVED = 64
+_reserved: deque[int] = deque()
+"""Descriptors that keep the latest ports from others, whose servers may not listen yet."""
 REGION = "us-east-1"
 ACCOUNT = "000000000000"
 LEFT_OUT_PREFIXES = ("AWS_", "EDGE_PORT", "GATEWAY_PORT", "LOCALSTACK_", "MINISTACK_")
@@ -25,13 +29,31 @@ def free_port(preferred: int | None = None) -> int:
     """A TCP port on loopback that nothing listens on: the preferred one if it is free.
 
     It is none of those that systems give to connections that are made, of which one might have it
-    before a server does.
+    before a server does; nor one that another process of this machine was given a moment ago.
     """
     if preferred is not None and is_free(preferred):
         return preferred
-    while not is_free(port := secrets.choice(_SERVERS_PORTS)):
+    while not (is_free(port := secrets.choice(_SERVERS_PORTS)) and _reserve(port)):
         pass
     return port
+
+
+def _reserve(port: int) -> bool:
+    """Have no other call return a port until its server listens; return whether none has it.
+
+    Servers are on TCP, so that UDP's port of the same number is a lock that needs no file, and that
+    the system takes back from a process that ends.
+    """
+    with socket.socket(type=socket.SOCK_DGRAM) as lock:
+        try:
+            lock.bind((LOOPBACK, port))
+        except OSError:
+            return False
+        _reserved.append(lock.detach())
+    # Servers of all before these listen by now, or never will.
+    while len(_reserved) > _MOST_RESERVED:
+        os.close(_reserved.popleft())
+    return True
 
 
 def is_free(port: int) -> bool:

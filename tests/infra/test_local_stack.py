@@ -18,6 +18,7 @@ import pytest
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
+from local import endpoint
 from local.__main__ import EXIT_NOT_RUNNING, main
 from local.endpoint import LOOPBACK, endpoint_url, free_port, isolated_environment
 from local.ministack import STREAM_POSITIONS, MiniStack, MiniStackError
@@ -61,6 +62,31 @@ def test_the_preferred_port_is_taken_if_it_is_free():
         occupant.listen()
         occupied = occupant.getsockname()[1]
         assert free_port(occupied) != occupied
+
+
+def test_no_two_processes_are_given_one_port_before_their_servers_listen(monkeypatch):
+    """Each of two servers would be asked what is meant for the other."""
+    first = free_port()
+    few = range(first, first + 40)
+    monkeypatch.setattr(endpoint, "_SERVERS_PORTS", few)
+    program = (
+        "import sys; from local import endpoint; "
+        f"endpoint._SERVERS_PORTS = range({few.start}, {few.stop}); "
+        "print(*(endpoint.free_port() for _ in range(9)), flush=True); sys.stdin.read()"
+    )
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, "-c", program], **pipes) as other:
+        theirs = [int(port) for port in other.stdout.readline().split()]
+        ours = [free_port() for _ in range(9)]
+        other.stdin.close()
+    assert len({first, *theirs, *ours}) == 19
+
+
+def test_ports_are_given_again_once_many_others_were():
+    held = psutil.Process().num_fds()
+    for _ in range(200):
+        free_port()
+    assert psutil.Process().num_fds() <= held + 64
 
 
 def test_no_child_sees_the_users_aws_account(monkeypatch):

@@ -58,7 +58,10 @@ def test_a_few_workers_start_at_once(workers: PatientWorkers) -> None:
     assert [lease(workers)[1] for _ in range(AT_ONCE)] == ["spawn"] * AT_ONCE
 
 
-def test_the_next_takes_the_first_that_is_free(workers: PatientWorkers) -> None:
+def test_the_next_takes_the_first_that_is_free(
+    workers: PatientWorkers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("local.warm_workers.SECONDS_A_WORKER", 600)
     leased = [lease(workers)[0] for _ in range(AT_ONCE)]
     waiting, how = leased_in_a_thread(workers)
     workers.release(leased[0])

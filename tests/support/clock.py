@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from autotune.protocol.retry import RetryPolicy
@@ -61,7 +61,7 @@ class StandingClock(TurnedClock):
 
     def __init__(self, ahead: timedelta = timedelta()) -> None:
         super().__init__(ahead)
-        self._started = datetime.now(UTC)
+        self._started = Clock.now(self)
 
     def now(self) -> datetime:
         return self._started + self.ahead

@@ -4,12 +4,13 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from unittest.mock import patch
 
 from autotune.protocol.ids import new_id
-from autotune_platform.budgets.scopes import kind_of, settled_names
+from autotune.protocol.periods import BudgetPeriod
+from autotune_platform.budgets.scopes import kind_of, periods_of, settled_names
 from autotune_platform.runtime.clock import Clock
 from tests.providers.server import FakeServer, serve
 from tests.support.executions import inputs_of
@@ -160,7 +161,7 @@ class Ledger:
         due = [one["due_at"]["S"] for one in items_of_tables()["ledger"] if "open_shard" in one]
         if not due:
             return math.inf
-        ahead = (datetime.fromisoformat(min(due)) - datetime.now(UTC)).total_seconds() - swept
+        ahead = (datetime.fromisoformat(min(due)) - Clock().now()).total_seconds() - swept
         return swept + 60 * max(0, math.ceil(ahead / 60))
 
     def _is_over(self) -> bool:
@@ -182,6 +183,19 @@ def later(passed: timedelta) -> Iterator[None]:
     """Have the platform's clock ahead, as after a while."""
     now = Clock.now
     with patch.object(Clock, "now", lambda self: now(self) + passed):
+        yield
+
+
+@contextmanager
+def in_one(period: BudgetPeriod, *, lasting: timedelta = timedelta(hours=2)) -> Iterator[None]:
+    """Have the platform's clock in a period that goes on for so long.
+
+    It is the next one where the present one is over before: what a budget has no room for would
+    begin with that otherwise, as time passes for a test.
+    """
+    now = Clock().now()
+    first, last = (periods_of(at.date())[period] for at in (now, now + lasting))
+    with later(timedelta() if first == last else lasting):
         yield
 
 

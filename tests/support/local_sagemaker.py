@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import boto3
 import psutil
+import pytest
 from botocore.config import Config
 from moto import mock_aws
 
@@ -200,6 +202,12 @@ def until(what: Callable[[], Any]) -> Any:
         assert time.monotonic() < deadline, "it takes too long"
         time.sleep(0.02)
     return found
+
+
+def an_hour_later(monkeypatch: pytest.MonkeyPatch, module: ModuleType) -> None:
+    """Have the clock of a module of the server go an hour ahead from now on."""
+    ahead = SimpleNamespace(time=time.time, monotonic=lambda: time.monotonic() + 3_600)
+    monkeypatch.setattr(module, "time", ahead)
 
 
 def is_alive(process: psutil.Process) -> bool:

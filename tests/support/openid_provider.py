@@ -1,12 +1,12 @@
 """A certified OpenID provider in a process of its own: panva's oidc-provider."""
 
 import json
-import socket
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from local.endpoint import free_port
 from tests.support.oidc import CLIENT_ID
 
 _SCRIPT = Path(__file__).with_suffix(".mjs")
@@ -21,9 +21,7 @@ def openid_provider(
     Args:
         roles: of people, by what they enter as their name.
     """
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     arguments = [str(port), client_id, redirect_uri, json.dumps(roles)]
     running = subprocess.Popen(
         ["node", str(_SCRIPT), *arguments],

@@ -14,7 +14,7 @@ from typing import BinaryIO
 CLOSES = b""
 """In place of an answer: the connection ends."""
 SLEEPS = b"..."
-"""In place of an answer: nothing comes for a second."""
+"""In place of an answer: nothing comes for three seconds."""
 
 
 def answer(
@@ -69,7 +69,7 @@ def scripted(
         def _says(self, said: bytes) -> bool:
             """Answer; return whether the connection is kept."""
             if said == SLEEPS:
-                sleep(1)
+                sleep(3)
             if said in {SLEEPS, CLOSES}:
                 return False
             self.wfile.write(said)

@@ -162,10 +162,14 @@ class ServedPlatform:
                 self._answering -= 1
                 self._changed.notify_all()
 
-    def stop(self) -> None:
-        """Let nothing begin any more, and what has begun end."""
+    def wait_until_idle(self) -> None:
+        """Wait until all is answered that has come."""
         with self._changed:
             self._changed.wait_for(lambda: not self._answering)
+
+    def stop(self) -> None:
+        """Let nothing begin any more, and what has begun end."""
+        self.wait_until_idle()
         for timer in self._timers:
             timer.cancel()
             timer.join()

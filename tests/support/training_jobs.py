@@ -23,6 +23,7 @@ from autotune_platform.apprentice.training.repository import TrainingRepository
 from autotune_platform.budgets.uses import partition, task_scope, training_of
 from autotune_platform.outbound.connections import connection_pool
 from autotune_platform.runtime import clients
+from autotune_platform.runtime.clock import Clock
 from autotune_platform.storage.table import Table
 from autotune_platform.wiring import apprentice as wiring
 from tests.support.apprentice_runs import Runs
@@ -260,13 +261,13 @@ class JobTrainings:
         organization_id = self.platform.me()["organizationId"]
         scope = task_scope(organization_id, training_of(self.task_id))
         item = Table("budgets", clients.dynamodb()).get(partition(scope), "limits") or {}
-        month = f"{datetime.now(UTC):%Y-%m}"
+        month = f"{Clock().now():%Y-%m}"
         return {name: item.get(f"{name}#{month}", 0) for name in ("committed", "spent")}
 
     def spent(self, nano_usd: int) -> None:
         """Have so much more spent on training in the present month."""
         scope = task_scope(self.platform.me()["organizationId"], training_of(self.task_id))
-        month = f"{datetime.now(UTC):%Y-%m}"
+        month = f"{Clock().now():%Y-%m}"
         more = {f"{name}#{month}": nano_usd for name in ("committed", "spent")}
         Table("budgets", clients.dynamodb()).update(partition(scope), "limits", {}, adding=more)
 

@@ -47,7 +47,6 @@ def require_refused(platform: Platform, answer: Answer, why: str) -> None:
     assert platform.call("GET", "/api/v1/sessions").json["sessions"] == []
 
 
-NOW = int(time.time())
 LACKS = "it lacks one of iss, sub, aud, exp, iat, nonce"
 
 
@@ -61,11 +60,7 @@ LACKS = "it lacks one of iss, sub, aud, exp, iat, nonce"
         ({"nonce": "0" * 32}, "it was made for another sign-in (nonce)"),
         ({"nonce": 1}, "it was made for another sign-in (nonce)"),
         ({"iss": "https://evil.example"}, "it is another issuer's (iss)"),
-        ({"exp": NOW - 120}, "it has expired (exp)"),
-        ({"iat": NOW + 3_600}, "it is not valid yet (iat, nbf)"),
-        ({"iat": NOW - 3_600}, "it was made too long ago (iat)"),
         ({"iat": "now"}, "it says no moment (iat)"),
-        ({"nbf": NOW + 3_600}, "it is not valid yet (iat, nbf)"),
         ({"sub": ""}, "it names nobody (sub)"),
         ({"sub": "x" * 256}, "it names nobody (sub)"),
         *(({name: None}, LACKS) for name in ("iss", "sub", "aud", "exp", "iat", "nonce")),
@@ -74,6 +69,23 @@ LACKS = "it lacks one of iss, sub, aud, exp, iat, nonce"
 def test_a_token_that_is_not_for_this_sign_in_is_refused(
     platform: Platform, provider: Provider, claims: dict[str, Any], why: str
 ) -> None:
+    require_refused(platform, sent(platform, provider, **claims), why)
+
+
+@pytest.mark.parametrize(
+    ("claim", "seconds", "why"),
+    [
+        ("exp", -120, "it has expired (exp)"),
+        ("iat", 3_600, "it is not valid yet (iat, nbf)"),
+        ("iat", -3_600, "it was made too long ago (iat)"),
+        ("nbf", 3_600, "it is not valid yet (iat, nbf)"),
+    ],
+)
+def test_a_token_of_another_time_is_refused(
+    platform: Platform, provider: Provider, claim: str, seconds: int, why: str
+) -> None:
+    # Counted from now: tests are found long before the last of them runs.
+    claims = {claim: int(time.time()) + seconds}
     require_refused(platform, sent(platform, provider, **claims), why)
 
 

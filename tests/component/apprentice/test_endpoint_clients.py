@@ -124,7 +124,7 @@ def test_what_sagemaker_refuses_is_a_reason(
     assert len(sagemaker.asked) == 1
 
 
-@pytest.mark.parametrize("fault", [{"hangs": True}, {"drip_seconds": 0.02}])
+@pytest.mark.parametrize("fault", [{"hangs": True}, {"drip_seconds": 0.1}])
 def test_an_endpoint_has_the_time_of_the_whole_call(
     clients: BackendClients, sagemaker: SageMaker, fault: dict[str, Any]
 ) -> None:
@@ -135,7 +135,7 @@ def test_an_endpoint_has_the_time_of_the_whole_call(
 
     assert isinstance(found, Unavailable)
     assert found.reason == Reason.TIMED_OUT
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < 10
 
 
 @pytest.mark.parametrize(

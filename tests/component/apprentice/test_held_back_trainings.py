@@ -1,7 +1,7 @@
 """A training that cannot be paid for, or could be no version, does not begin and says why."""
 
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -14,11 +14,12 @@ from autotune_platform.apprentice.training.watched import NEVER_CREATED_AFTER, W
 from autotune_platform.budgets.scopes import periods_of
 from autotune_platform.budgets.uses import partition, task_scope, training_of
 from autotune_platform.runtime import clients
+from autotune_platform.runtime.clock import Clock
 from autotune_platform.storage.table import Table
 from tests.component.apprentice.test_training_starts import TASK, Growing
 from tests.support.executions import inputs_of
 from tests.support.lambdas import forget_processes
-from tests.support.ledger import later
+from tests.support.ledger import in_one, later
 from tests.support.training_jobs import BASE, TRAINING, TYPES, store_base
 
 IN_JOBS = {
@@ -45,7 +46,7 @@ class Paying(Growing):
 
     def spent(self, nano_usd, **fields):
         """Have so much of this month's budget used."""
-        today = datetime.now(UTC).date()
+        today = Clock().now().date()
         used = {f"{of}#{periods_of(today)['month']}": nano_usd for of in ("committed", "spent")}
         item = {"pk": self.money, "sk": "limits", "month": 5_000_000_000, "task_name": "intents"}
         budgets = Table("budgets", clients.dynamodb())
@@ -76,7 +77,7 @@ class Paying(Growing):
 
     def unhosted(self, error, *lacks, kept=timedelta(days=30), **fields):
         """End the training under way, whose model SageMaker has no instance for."""
-        kept_until = datetime.now(UTC) + kept
+        kept_until = Clock().now() + kept
         lacking = [
             {"instance_type": one, "lack": lack} for one, lack in zip(TYPES, lacks, strict=False)
         ]
@@ -105,6 +106,7 @@ def task(platform, ledger):
     return Paying(platform, ledger.connect())
 
 
+@in_one("month")
 def test_one_that_the_month_has_no_room_for_waits_for_the_next(task):
     task.spent(5_000_000_000 - NEEDED + 1)
     task.learn(50)
@@ -114,7 +116,7 @@ def test_one_that_the_month_has_no_room_for_waits_for_the_next(task):
     assert task.trainings() == []
     assert inputs_of("train_student") == {}
     waits = task.next_training["waits"]
-    now = datetime.now(UTC)
+    now = Clock().now()
     first = (now.replace(day=1) + timedelta(days=32)).replace(day=1)
     assert (waits["reason"], waits["until"]) == ("budget", f"{first:%Y-%m-%d}T00:00:00Z")
     assert "has 1.76 US dollars left" in waits["message"]
@@ -134,10 +136,11 @@ def test_one_that_the_month_has_no_room_for_waits_for_the_next(task):
     assert [one["cause"] for one in task.trainings()] == ["examples"]
 
 
+@in_one("month")
 def test_one_waits_for_money_that_is_set_aside_for_a_job_of_one_that_has_ended(task):
     begun(task)
     task.end("failed", error="job_refused")
-    left = task.left(4_000_000_000, since=datetime.now(UTC))
+    left = task.left(4_000_000_000, since=Clock().now())
 
     found = waits(task)
 

@@ -9,7 +9,7 @@ from tests.support.apprentice_folding import Apprentice
 from tests.support.apprentice_runs import ANSWER, Runs
 from tests.support.killing import Killed, Killer
 from tests.support.lambdas import LambdaContext, handler
-from tests.support.ledger import later
+from tests.support.ledger import in_one, later
 
 _MOST_CALLS = 60
 
@@ -24,6 +24,7 @@ def end(runs: Runs, run_id: str) -> None:
 
 
 @pytest.mark.parametrize("moment", ["before-call", "after-call"])
+@in_one("day")
 def test_a_worker_that_is_killed_anywhere_leaves_a_run_that_ends(runs: Runs, moment: str) -> None:
     runs.work(runs.start().json["run"]["id"])  # what a process reads once is read
     killer = Killer()

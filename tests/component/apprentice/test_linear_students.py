@@ -224,7 +224,7 @@ def test_no_answer_of_a_function_is_a_reason(clients, server, digest, fault, rea
     assert len(server.asked) == 1
 
 
-@pytest.mark.parametrize("fault", [{"hangs": True}, {"drip_seconds": 0.02}])
+@pytest.mark.parametrize("fault", [{"hangs": True}, {"drip_seconds": 0.1}])
 def test_a_function_has_the_time_of_the_whole_call(clients, server, digest, fault):
     server.fault = replying(**fault)
     started = time.monotonic()
@@ -232,4 +232,4 @@ def test_a_function_has_the_time_of_the_whole_call(clients, server, digest, faul
 
     assert isinstance(found, Unavailable)
     assert found.reason == Reason.TIMED_OUT
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < 10

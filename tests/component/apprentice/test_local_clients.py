@@ -1,6 +1,7 @@
 """Small models are asked as their servers want it, for a bounded time, and nothing raises."""
 
 import socket
+import threading
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -158,8 +159,8 @@ def test_a_message_without_content_is_an_empty_answer(clients: BackendClients) -
     ("fault", "reason"),
     [
         ({"hangs": True}, Reason.TIMED_OUT),
-        ({"drip_seconds": 0.02}, Reason.TIMED_OUT),
-        ({"wait_seconds": 5}, Reason.TIMED_OUT),
+        ({"drip_seconds": 0.1}, Reason.TIMED_OUT),
+        ({"wait_seconds": 60}, Reason.TIMED_OUT),
     ],
 )
 def test_time_is_that_of_the_whole_call(
@@ -169,8 +170,8 @@ def test_time_is_that_of_the_whole_call(
     started = time.monotonic()
 
     assert asking.reason(timeout_ms=BRIEF_MS) == reason
-    # What drips takes four seconds, each of its reads no time at all.
-    assert time.monotonic() - started < 3
+    # What drips takes twenty seconds, each of its reads no time at all.
+    assert time.monotonic() - started < 10
 
 
 def test_looking_what_is_served_has_the_same_time(asking: Asking, server: ModelServer) -> None:
@@ -309,18 +310,22 @@ def test_addresses_inside_are_refused_where_they_are_not_admitted(backend: str) 
 def test_a_name_that_resolves_slowly_takes_no_more_than_the_time(
     clients: BackendClients, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    over = threading.Event()
+
     def slow(*_: Any, **__: Any) -> Any:
-        time.sleep(2)
+        over.wait(60)
         return []
 
     monkeypatch.setattr(socket, "getaddrinfo", slow)
     client = clients.client_for(configured("vllm", "http://slow.example"), ServedModel("m", "d"))
     started = time.monotonic()
     found = client.ask(QUESTION, timeout_ms=BRIEF_MS)
+    took = time.monotonic() - started
+    over.set()
 
     assert isinstance(found, Unavailable)
     assert found.reason == Reason.TIMED_OUT
-    assert time.monotonic() - started < 1.5
+    assert took < 10
 
 
 def test_a_model_of_ollama_that_runs_at_the_vendors_is_none_of_ours(

@@ -12,6 +12,7 @@ from functions.apprentice import sweep_trainings
 from local.sagemaker.faults import Kind
 from tests.support.clock import StandingClock
 from tests.support.lambdas import LambdaContext, handler
+from tests.support.ledger import in_one
 from tests.support.training_jobs import SLEEPS, TASK, TYPES, job_trainings
 
 PRICES = {"ml.g5.xlarge": 1_408_000_000, "ml.g5.2xlarge": 1_515_000_000}
@@ -24,6 +25,12 @@ LIMIT = "The account-level service limit is 1 Instances, with current utilizatio
 def trainings(runs, tmp_path, monkeypatch):
     with job_trainings(runs, tmp_path, monkeypatch) as made:
         yield made
+
+
+@pytest.fixture
+def in_one_month():
+    with in_one("month"):
+        yield
 
 
 @pytest.fixture
@@ -193,6 +200,7 @@ def test_no_capacity_for_a_day_ends_a_training(trainings, monkeypatch, clock):
     assert trainings.money() == {"committed": 0, "spent": 0}
 
 
+@pytest.mark.usefixtures("in_one_month")
 def test_money_that_a_refused_job_may_cost_yet_is_said_to_be_free_soon(
     trainings, monkeypatch, clock
 ):

@@ -1,12 +1,11 @@
 """A training starts by itself once there are examples enough: once, and one at a time."""
 
-from datetime import UTC, datetime
-
 import pytest
 
 from autotune_platform.apprentice.configuration.repository import TaskRepository
 from autotune_platform.apprentice.examples.items import COUNTED, counts_key
 from autotune_platform.apprentice.training.repository import TrainingRepository
+from autotune_platform.runtime.clock import Clock
 from tests.support.apprentice_folding import Apprentice
 from tests.support.executions import inputs_of
 from tests.support.killing import Killed, Killer
@@ -21,7 +20,7 @@ class Growing(Apprentice):
     """A task that is trained, and whose examples come."""
 
     def learn(self, number, *scores, **fields):
-        now = datetime.now(UTC)
+        now = Clock().now()
         known = {} if scores else PHASE_1
         runs = [
             self.answered(*scores, **{**known, "created_at": now, **fields}) for _ in range(number)
@@ -37,7 +36,7 @@ class Growing(Apprentice):
         """End the training under way."""
         trainings = TrainingRepository(self.table)
         training = trainings.get(self.task.id, trainings.last(self.task.id).number)
-        ended = {"state": state, "ended_at": datetime.now(UTC), **fields}
+        ended = {"state": state, "ended_at": Clock().now(), **fields}
         assert trainings.change(training, training.model_copy(update=ended))
 
     def trainings(self):

@@ -8,7 +8,7 @@ import pytest
 from autotune_platform.access.organizations import OrganizationService
 from tests.support.deck_runs import DeckRuns, counted, items_of, texts_left, verdict
 from tests.support.lambdas import LambdaContext, forget_processes, handler
-from tests.support.ledger import Ledger, later
+from tests.support.ledger import Ledger, in_one, later
 
 
 @pytest.fixture
@@ -84,6 +84,7 @@ def test_a_run_waits_for_room_among_open_requests_and_says_so(runs: DeckRuns) ->
     assert "waitingBecause" not in ended or ended["waitingBecause"] is None
 
 
+@in_one("day")
 def test_a_run_waits_for_a_budget_and_says_so(runs: DeckRuns) -> None:
     runs.add_grader()
     (sample_id, *_) = runs.add_samples("alpha", "beta")

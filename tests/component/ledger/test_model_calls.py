@@ -123,12 +123,12 @@ def test_one_question_is_one_post_and_its_answer(calls: ModelCalls) -> None:
 
 def test_an_answer_that_comes_too_late_may_be_paid(calls: ModelCalls) -> None:
     def silent(_: socket.socket) -> None:
-        there.over.wait(10)
+        there.over.wait(60)
 
     with provider(silent) as there:
         started = time.monotonic()
         found = refused(ask(calls, there.url, seconds=1))
-        assert time.monotonic() - started < 3
+        assert time.monotonic() - started < 20
     assert (found.code, found.may_be_paid) == ("outcome_unclear", True)
     assert found.message == "the provider did not answer within 1 s"
     assert len(there.requests) == 1
@@ -143,7 +143,7 @@ def test_an_answer_that_drips_ends_in_time(calls: ModelCalls) -> None:
     with provider(dripping) as there:
         started = time.monotonic()
         found = refused(ask(calls, there.url, seconds=1))
-        assert time.monotonic() - started < 3
+        assert time.monotonic() - started < 20
     assert (found.code, found.may_be_paid) == ("outcome_unclear", True)
 
 
@@ -200,7 +200,7 @@ def test_waiting_for_a_free_connection_is_not_paid() -> None:
     with connection_pool(admit_private=True) as pool, provider(silent) as there:
         pool._max_connections = 1
         one = ModelCalls(pool, NO_ROLES)
-        first = threading.Thread(target=ask, args=[one, there.url, 2])
+        first = threading.Thread(target=ask, args=[one, there.url, 30])
         first.start()
         while not there.requests:
             time.sleep(0.01)

@@ -105,7 +105,8 @@ def test_a_job_that_neither_key_sees_is_lost_sight_of_and_holds_nothing_else(
     found = [ledger.read(one) for one in ids]
     assert {one["status"] for one in found} == {"completed"}
     assert {one["attempts"][0]["error"]["code"] for one in found} == {"result_missing"}
-    assert ledger.spent_and_reserved("day")[1] == 0
+    # After more than a day it may be the second one after the first, which is settled no more.
+    assert ledger.spent_and_reserved("week")[1] == 0
 
 
 def test_a_key_that_is_refused_for_a_while_is_not_forgotten_for_one_that_sees_nothing(

@@ -6,8 +6,16 @@ import sys
 import pytest
 from botocore.exceptions import ClientError
 
+from local.sagemaker import hosts
 from local.sagemaker.faults import Kind
-from tests.support.local_sagemaker import IMAGE, ROLE, laboratory, until, variant
+from tests.support.local_sagemaker import (
+    IMAGE,
+    ROLE,
+    an_hour_later,
+    laboratory,
+    until,
+    variant,
+)
 
 # A server with adapters, as vLLM is one: an image that needs no script of the model's.
 ADAPTED = """
@@ -188,13 +196,14 @@ def test_an_update_has_the_new_model_and_a_failed_one_the_old(lab):
     assert asked(lab, "changed")["model"] == "two"
 
 
-def test_a_component_that_is_stuck_answers_nothing_and_cannot_be_deleted(lab):
-    lab.plant(Kind.STUCK, operation="CreateInferenceComponent", seconds=0.5)
+def test_a_component_that_is_stuck_answers_nothing_and_cannot_be_deleted(lab, monkeypatch):
+    lab.plant(Kind.STUCK, operation="CreateInferenceComponent", seconds=600)
     lab.sagemaker.create_inference_component(**request("stuck"))
     with pytest.raises(ClientError, match="in-progress"):
         lab.sagemaker.delete_inference_component(InferenceComponentName="stuck")
     with pytest.raises(lab.runtime.exceptions.ValidationError, match="no capacity"):
         asked(lab, "stuck")
+    an_hour_later(monkeypatch, hosts)
     assert lab.component("stuck")["InferenceComponentStatus"] == "Failed"
     lab.sagemaker.delete_inference_component(InferenceComponentName="stuck")
 

@@ -9,8 +9,16 @@ import pytest
 from botocore.exceptions import ClientError
 
 from local.endpoint import ACCOUNT
+from local.sagemaker import hosts
 from local.sagemaker.faults import Kind
-from tests.support.local_sagemaker import INSTANCE, ROLE, is_alive, until, variant
+from tests.support.local_sagemaker import (
+    INSTANCE,
+    ROLE,
+    an_hour_later,
+    is_alive,
+    until,
+    variant,
+)
 
 
 def test_a_host_answers_what_its_script_says(lab):
@@ -139,9 +147,9 @@ def test_an_endpoint_without_its_artifact_or_its_capacity_fails(lab):
         lab.config("elsewhere", variant("lost"))
 
 
-def test_what_is_being_made_can_be_neither_changed_nor_deleted(lab):
+def test_what_is_being_made_can_be_neither_changed_nor_deleted(lab, monkeypatch):
     lab.config("slow", variant(lab.model("slow")))
-    lab.plant(Kind.STUCK, operation="CreateEndpoint", seconds=0.5)
+    lab.plant(Kind.STUCK, operation="CreateEndpoint", seconds=600)
     lab.sagemaker.create_endpoint(EndpointName="slow", EndpointConfigName="slow")
     for change in (
         lambda: lab.sagemaker.delete_endpoint(EndpointName="slow"),
@@ -151,6 +159,7 @@ def test_what_is_being_made_can_be_neither_changed_nor_deleted(lab):
             change()
     with pytest.raises(lab.runtime.exceptions.ValidationError, match="not found"):
         lab.ask("slow", "1")
+    an_hour_later(monkeypatch, hosts)
     assert lab.settled("slow")["EndpointStatus"] == "Failed"
     lab.sagemaker.delete_endpoint(EndpointName="slow")
 

@@ -1,6 +1,7 @@
 """Jobs are processes that run a script, and what becomes of them is what SageMaker says."""
 
 import json
+import math
 import re
 
 import psutil
@@ -8,10 +9,12 @@ import pytest
 from botocore.exceptions import ClientError
 
 from local.endpoint import ACCOUNT
+from local.sagemaker import job
 from local.sagemaker.faults import Kind
 from tests.support.local_sagemaker import (
     BUCKET,
     INSTANCE,
+    an_hour_later,
     channel,
     entered,
     is_alive,
@@ -24,8 +27,9 @@ def test_a_job_trains_with_its_data_and_its_model_is_in_s3(lab):
     assert ended["TrainingJobStatus"] == ended["SecondaryStatus"] == "Completed"
     assert ended["TrainingJobArn"] == f"arn:aws:sagemaker:us-east-1:{ACCOUNT}:training-job/whole"
     assert entered(ended) == ["Starting", "Downloading", "Training", "Uploading", "Completed"]
-    assert ended["TrainingTimeInSeconds"] == ended["BillableTimeInSeconds"] == 1
     assert ended["CreationTime"] <= ended["TrainingStartTime"] <= ended["TrainingEndTime"]
+    most = math.ceil((ended["TrainingEndTime"] - ended["TrainingStartTime"]).total_seconds())
+    assert 1 <= ended["TrainingTimeInSeconds"] == ended["BillableTimeInSeconds"] <= most
 
     given = json.loads(lab.artifact(ended)["given.json"])
     assert given["arguments"] == ["--epochs", "3"]
@@ -189,8 +193,12 @@ def test_a_stopped_job_has_what_it_had_of_a_model(lab, name, script):
     assert refused.value.response["Error"]["Code"] == "ValidationException"
 
 
-def test_a_job_that_takes_too_long_is_stopped_and_not_completed(lab):
-    ended = lab.train(lab.job("long", LASTING, StoppingCondition={"MaxRuntimeInSeconds": 1}))
+def test_a_job_that_takes_too_long_is_stopped_and_not_completed(lab, monkeypatch):
+    condition = {"MaxRuntimeInSeconds": 600}
+    lab.sagemaker.create_training_job(**lab.job("long", LASTING, StoppingCondition=condition))
+    begun(lab, "long")
+    an_hour_later(monkeypatch, job)
+    ended = lab.ended("long")
     assert ended["TrainingJobStatus"] == "Stopped"
     assert ended["SecondaryStatus"] == "MaxRuntimeExceeded"
     assert lab.artifact(ended) == {"half": b"1"}

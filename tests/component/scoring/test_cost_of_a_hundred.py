@@ -117,6 +117,7 @@ def test_a_batch_of_a_hundred_costs_exactly_this(
     platform: Platform, grader: LoopbackGrader, wire: Wire
 ) -> None:
     task_id = platform.new_task(platform.new_grader(grader, capabilities={"maxBatchSize": 100}))
+    wait_for_one_window()
     # Functions keep keys and organisations for half a minute, and note the use of a key once an
     # hour: those that serve these paths have seen this one.
     for path in (f"batches/{new_id('bat')}", f"completions/{new_id('cmp')}"):
@@ -126,7 +127,6 @@ def test_a_batch_of_a_hundred_costs_exactly_this(
     wire.take_calls()
     wire.take_transacted()
 
-    wait_for_one_window()
     accepted = platform.submit(task_id, *completions(task_id, 100, text_bytes=2_048)).json
     assert wire.take_calls() == SUBMIT
     assert wire.take_transacted() == SUBMIT_ITEMS

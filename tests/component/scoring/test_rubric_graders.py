@@ -303,7 +303,9 @@ def test_costs_by_trace_say_what_each_rubric_grader_costs(ledger: Ledger) -> Non
         ask_models(ledger)
         platform.grade(run)
     query = {"groupBy": "trace", "traceField": "rubricId"}
-    listed = platform.call("GET", "/api/v1/llm-costs", query=query).json["costs"]
+    # They are of the day in which they were asked, which is the next one a minute before midnight.
+    with later(timedelta(seconds=ledger.passed)):
+        listed = platform.call("GET", "/api/v1/llm-costs", query=query).json["costs"]
     found = {one["group"]: one["rows"] for one in listed}
     assert found == {graders[0]["id"]: 1, graders[1]["id"]: 2}
     assert all(one["costNanoUsd"] > 0 for one in listed)

@@ -121,7 +121,7 @@ def test_a_passing_failure_that_passes_is_scored(
 
 
 @pytest.mark.parametrize(
-    "slowness", [{"delay_seconds": 2}, {"drip_seconds": 0.05}], ids=["silent", "dripping"]
+    "slowness", [{"delay_seconds": 60}, {"drip_seconds": 0.1}], ids=["silent", "dripping"]
 )
 def test_a_slow_answer_ends_with_the_calls_time(
     platform: Platform,
@@ -138,7 +138,7 @@ def test_a_slow_answer_ends_with_the_calls_time(
 
     begun = time.monotonic()
     left = platform.grade(progress)
-    assert time.monotonic() - begun < 2
+    assert time.monotonic() - begun < 5
     assert (left["remaining"], left["attempt"], left["reason_code"]) == (1, 1, "grader_timeout")
 
 

@@ -29,6 +29,7 @@ def test_ctrl_c_in_mid_submission_and_the_same_command_again_submit_each_line_on
     told = re.search(r"at least (\d+) completions are accepted; run the same command", stderr)
     assert "Traceback" not in stderr
     time.sleep(0.5)  # what was in flight arrives
+    api.wait_until_idle()
     before = len(api.stored())
     assert 40 <= before < 150
     assert told is not None

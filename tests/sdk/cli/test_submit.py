@@ -1,9 +1,11 @@
 import json
 import re
+import threading
 import time
 
 import pytest
 
+from autotune.cli.progress import SubmissionProgress
 from tests.support.graders import healthy, unavailable_for
 from tests.support.http_faults import Fault
 
@@ -254,9 +256,24 @@ def test_verdicts_that_come_one_by_one_are_counted_once(
 
 def test_silence_is_explained(api, run, task_id, write_jsonl, completions, monkeypatch):
     monkeypatch.setattr("autotune.cli.submission._REMIND_EVERY_SECONDS", 0.3)
-    api.grading_seconds = 0.8
+    api.grading_seconds = None
+    print_line, is_explained = SubmissionProgress.print_line, threading.Event()
+
+    def note(progress, line):
+        print_line(progress, line)
+        if line.startswith("still"):
+            is_explained.set()
+
+    def grade():
+        assert is_explained.wait(60)
+        api.platform.score()
+
+    monkeypatch.setattr(SubmissionProgress, "print_line", note)
+    grading = threading.Thread(target=grade)
+    grading.start()
     began = time.monotonic()
     ran = run("submit", write_jsonl(completions(3)), "--task", task_id)
+    grading.join()
     most = (time.monotonic() - began) / 0.3
     assert ran.last_line == "scored 3 of 3"
     assert re.search(r"still 3 pending; nothing new for \d s", ran.stderr)

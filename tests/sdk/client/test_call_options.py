@@ -3,7 +3,6 @@
 import hashlib
 import inspect
 import json
-import time
 
 import httpx
 import pytest
@@ -208,23 +207,22 @@ def test_a_timeout_outlasts_the_clients_own(recorder, use):
 
 @both_flavours
 def test_a_timeout_is_that_of_each_attempt(recorder, no_back_off, use):
-    recorder.answers = [Answer(after_seconds=0.6), Answer(after_seconds=0.6), Answer()]
-    task = use(recorder.base_url, lambda client: client.tasks.get("task_1", timeout=0.2))
+    recorder.answers = [Answer(after_seconds=3), Answer(after_seconds=3), Answer()]
+    task = use(recorder.base_url, lambda client: client.tasks.get("task_1", timeout=1))
     assert task.name == "n"
     assert len(recorder.paths) == 3
 
 
 @both_flavours
 def test_a_timeout_is_not_lengthened_by_a_long_poll(recorder, use):
+    # One that the poll lengthened would have had the answer.
     recorder.answers = [Answer(PENDING, after_seconds=3)]
-    began = time.monotonic()
     with pytest.raises(RequestTimeoutError):
         use(
             recorder.base_url,
             lambda client: client.completions.verdict("cmp_1", wait=20, timeout=0.2),
             max_retries=0,
         )
-    assert time.monotonic() - began < 2
     assert recorder.paths == ["/api/v1/completions/cmp_1/score?wait=20"]
 
 

@@ -3,7 +3,6 @@
 import asyncio
 import dataclasses
 import json
-import socket
 from datetime import timedelta
 
 import pytest
@@ -25,6 +24,7 @@ from autotune import (
     ServerError,
     UnexpectedAnswerError,
 )
+from local.endpoint import free_port
 from tests.support.clock import TurnedClock
 from tests.support.http_faults import Fault
 
@@ -96,9 +96,7 @@ def test_a_slow_server_is_a_timeout(api):
 
 
 def test_a_closed_port_is_a_failed_connection():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     with (
         AutotuneClient(
             base_url=f"http://127.0.0.1:{port}", api_key="key_1.aa", max_retries=0

@@ -1,9 +1,12 @@
 import asyncio
+import threading
+from types import SimpleNamespace
 
 import pytest
 
 from autotune import AsyncAutotuneClient, WaitTimeoutError
 from autotune.protocol.access import OrganizationLimits
+from tests.support.clock import StandingClock
 from tests.support.http_faults import Fault
 
 
@@ -16,11 +19,14 @@ def submit(api, client, count=3):
 
 
 def test_waiting_ends_with_the_verdict(api, client):
-    api.grading_seconds = 0.3
+    api.grading_seconds = None
     batch = submit(api, client)
     assert client.completions.verdict(batch.completion_ids[0]).state == "pending"
     assert client.batches.get(batch.batch_id).counts.pending == 3
+    grading = threading.Timer(0.3, api.platform.score)
+    grading.start()
     verdict = client.completions.wait_for_score(batch.completion_ids[0], timeout=10)
+    grading.join()
     assert verdict.state == "scored"
     whole = client.batches.wait(batch.batch_id)
     assert (whole.counts.expected, whole.counts.scored) == (3, 3)
@@ -48,10 +54,15 @@ def test_an_api_that_lets_nobody_wait_is_asked_ever_less_often(api, client, monk
     monkeypatch.setattr("autotune_platform.access.models.Organization.limits", nobody)
     api.grading_seconds = 60
     batch = submit(api, client)
+    clock = StandingClock()
+    passed = SimpleNamespace(monotonic=lambda: sum(clock.slept))
+    monkeypatch.setattr("autotune.client.waiting.time", passed)
+    monkeypatch.setattr("autotune.client.clients.time", clock)
     with pytest.raises(WaitTimeoutError):
         client.completions.wait_for_score(batch.completion_ids[0], timeout=2.5)
     polls = [one for one in api.received if one.path.endswith("/score")]
-    assert len(polls) == 4  # at 0, 0.4, 1.2 and 2.5 s
+    assert len(polls) == 4
+    assert clock.slept == pytest.approx([0.4, 0.8, 1.3])
 
 
 def test_waiting_gives_up_when_the_time_is_over(api, client):

@@ -94,7 +94,8 @@ def test_a_request_signed_with_another_secret_is_refused(graded: Any, make_event
     assert (result["statusCode"], problem_of(result).code) == (401, "unauthenticated")
 
 
-@pytest.mark.parametrize("shift", [-301, 301])
+# A second may end between here and there.
+@pytest.mark.parametrize("shift", [-301, 302])
 def test_a_request_from_another_time_is_refused(graded: Any, make_event: Any, shift: int) -> None:
     event = make_event("POST", "/score", b"{}", timestamp=int(time.time()) + shift)
     result = graded.lambda_handler(event)

@@ -68,6 +68,6 @@ def test_what_was_put_in_comes_out_where_literals_are_not_in_it(given_values: li
 def test_a_hostile_text_takes_time_in_proportion() -> None:
     prompt = "a" * 200 + "".join(f"{{{{p{place}}}}}" + "a" * 200 + "b" for place in range(90))
     text = "a" * 1_000_000
-    begun = time.perf_counter()
+    begun = time.process_time()
     assert filled_in(prompt, text) is None
-    assert time.perf_counter() - begun < 1
+    assert time.process_time() - begun < 1

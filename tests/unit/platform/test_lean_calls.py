@@ -65,7 +65,7 @@ REFUSALS = {
 TWICE = Config(
     retries={"mode": "standard", "total_max_attempts": 2},
     connect_timeout=1,
-    read_timeout=0.3,
+    read_timeout=1,
     parameter_validation=False,
 )
 
