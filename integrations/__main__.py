@@ -30,8 +30,8 @@ from local.progress import PrintedProgress, Progress, SilentProgress
 from local.server_process import ServerProcessError
 
 TEST_SECONDS = 900
-# Thousands of samples that are judged, some ten a second where others use the machine too.
-LONGER_SECONDS = {"summary_judges": 3_600}
+# Jobs that train beside others, and thousands of samples that are judged, some ten a second there.
+LONGER_SECONDS = {"lora": 2_700, "summary_judges": 3_600}
 EXIT_FAILED = 1
 EXIT_INTERRUPTED = 130
 

@@ -15,8 +15,8 @@ from integrations.lora.operating import hurried
 from integrations.lora.tasks import ASKED, PAID, POISONED, USD_AN_HOUR, VERBS, examples, task
 from tests.support.students import made_up
 
-PATIENCE = 300
-TRAINS_FOR = 240
+PATIENCE = 600
+TRAINS_FOR = 900
 AT_ONCE = 4
 A_ROUND = 20
 SHOWN = 10

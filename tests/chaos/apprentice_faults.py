@@ -12,7 +12,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from local.stack import LocalStack
 from tests.chaos.beside import Beside
 from tests.chaos.faults import kill, send, workers_below
-from tests.chaos.student import FAULTS, MortalStudent
+from tests.chaos.student import FAULTS, STRIKES, MortalStudent
 
 WORKER, COUNTER, API = "WorkRuns", "FollowRuns", "ApprenticeRunsApi"
 KILLED = (WORKER, WORKER, COUNTER, WORKER, API)
@@ -48,6 +48,11 @@ class Mishaps:
         self._beside = Beside()
         self.killed: Counter[str] = Counter()
         self.doubled = 0
+
+    @property
+    def all_struck(self) -> bool:
+        """Whether a function was killed, and the small model hurt in each way."""
+        return bool(self.killed) and self._student.struck.keys() >= STRIKES
 
     def start(self) -> None:
         """Begin."""

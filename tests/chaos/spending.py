@@ -13,7 +13,7 @@ to the call. Then, on a later day, it costs less than half of that: refusing is 
 import random
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -34,6 +34,7 @@ from tests.chaos.apprentice_money import Looks
 from tests.chaos.beside import Beside
 from tests.chaos.faults import kill
 from tests.chaos.invariants import Finding
+from tests.chaos.patience import Patience
 from tests.chaos.processes import API, CHATS, WORKER, FunctionDiedError, FunctionProcesses
 from tests.chaos.spending_invariants import (
     all_is_used,
@@ -45,6 +46,7 @@ from tests.chaos.spending_load import Chats, SpendingLoad, case_of
 from tests.chaos.spending_world import (
     OUTPUT_TOKENS,
     TIMEOUT_SECONDS,
+    Left,
     LosingProxy,
     Payee,
     Size,
@@ -67,7 +69,12 @@ KILLED = (WORKER, CHATS, WORKER, API)
 KILLED_EACH, LOST_EACH = 12, 5
 """Calls on the bill, after which another function is killed, or other calls are taken for lost."""
 
-SETTLES_SECONDS = 90
+CONNECTED = "functions killed that were connected to the model"
+TAKEN, UNDER_WAY = "calls taken for lost", "calls under way at midnight"
+BEGINS_BEFORE, TURNED_BEFORE = timedelta(minutes=2), timedelta(seconds=30)
+"""Of midnight: when calls begin, and when it comes at the latest, however slow the machine is."""
+
+SETTLES_QUIET_SECONDS, SETTLES_MOST_SECONDS = 90, 900
 LOST_AFTER = timedelta(minutes=11)
 _NANO = 1_000_000_000
 
@@ -109,7 +116,7 @@ class Storm:
         self._draw = random.Random(SEED)
         self._beside = Beside()
         self._tables = Tables(self.stack.profile.aws_endpoint_url)
-        self._faults: Counter[str] = Counter()
+        self._faults: Counter[str] = Counter({CONNECTED: 0, TAKEN: 0, UNDER_WAY: 0})
         self._killed: Counter[str] = Counter()
         self._billed_before = 0
         connection = self.client.llm.connections.create(
@@ -139,7 +146,7 @@ class Storm:
 
     def play(self, console: Console) -> list[Finding]:
         """Send all of it; return what was found."""
-        self.clock.turn_to(self.midnight - timedelta(minutes=2))
+        self.clock.turn_to(self.midnight - BEGINS_BEFORE)
         with self.payee.teacher.fake.world.lock:
             trap = dict(SLOW)
             self.payee.teacher.fake.world.traps.arm(str(trap.pop("name")), **trap)
@@ -227,12 +234,12 @@ class Storm:
             asking = [one for one in workers if self._asks(one)]
             if workers:
                 kill(name, self._draw.choice(asking or workers), killed=self._killed)
-                self._faults["functions killed that were connected to the model"] += bool(asking)
+                self._faults[CONNECTED] += bool(asking)
 
-    def _after(self, calls: int) -> bool:
-        """Wait until so many more calls are on the bill; return whether there were."""
+    def _after(self, calls: int, *, until: datetime | None = None) -> bool:
+        """Wait until so many more calls are on the bill, or a time; return False where all ends."""
         wanted = len(self.payee.teacher.asked) + calls
-        while len(self.payee.teacher.asked) < wanted:
+        while len(self.payee.teacher.asked) < wanted and not (until and self.clock.now() >= until):
             if self._beside.is_over(after=0.05):
                 return False
         return True
@@ -254,7 +261,7 @@ class Storm:
             if self._tables.item("Ledger", row["pk"], "input"):
                 with suppress(self._tables.gone):
                     self._tables.set("Ledger", row, while_it_has="open_shard", due_at=PAST)
-                    self._faults["calls taken for lost"] += 1
+                    self._faults[TAKEN] += 1
         self._sweep()
 
     def _sweep(self) -> None:
@@ -269,39 +276,43 @@ class Storm:
         return [one for one in items if one["sk"] == "state" and one["pk"].startswith("llm_")]
 
     def _turn(self) -> None:
-        """Have midnight pass while calls are under way."""
-        if not self._after(self.size.turns_after):
+        """Have midnight pass while calls are under way, before it comes by itself."""
+        if not self._after(self.size.turns_after, until=self.midnight - TURNED_BEFORE):
             return
         while not (under_way := len(self._open_calls())):
             if self._beside.is_over(after=0.05):
                 return
-        self._faults["calls under way at midnight"] = under_way
+        self._faults[UNDER_WAY] = under_way
         self._billed_before = self._billed
         self.clock.turn_to(self.midnight)
 
     def _answer_queued(self) -> None:
         """Have runs that still wait in the queue worked on, but for those whose call was lost."""
-        until = time.monotonic() + SETTLES_SECONDS
-        while time.monotonic() < until:
-            left = [id_ for id_, run in self._kept().runs.items() if run["state"] == "pending"]
-            if len(left) <= len(self._open_calls()):
-                return
-            for run_id in left:
-                self.stack.hand_over(run_id)
-            time.sleep(2)
+        self._hand_over(until=lambda left: len(left.runs) <= left.calls)
 
     def _settle(self) -> None:
         """Let ten minutes pass at once, after which lost calls are found, and their runs end."""
         self.clock.advance(LOST_AFTER)
-        until = time.monotonic() + SETTLES_SECONDS
-        while time.monotonic() < until:
-            self._sweep()
-            left = [id_ for id_, run in self._kept().runs.items() if run["state"] == "pending"]
-            if not left and not self._open_calls():
-                return
-            for run_id in left:
+        self._hand_over(until=lambda left: not any(left), meanwhile=self._sweep)
+
+    def _hand_over(
+        self, *, until: Callable[[Left], bool], meanwhile: Callable[[], None] = lambda: None
+    ) -> None:
+        """Have pending runs worked on again and again, as long as any of them ends."""
+        left = self._left()
+        patience = Patience(
+            lambda: left, quiet_seconds=SETTLES_QUIET_SECONDS, most_seconds=SETTLES_MOST_SECONDS
+        )
+        while not until(left) and not patience.is_over():
+            meanwhile()
+            for run_id in left.runs:
                 self.stack.hand_over(run_id)
             time.sleep(2)
+            left = self._left()
+
+    def _left(self) -> Left:
+        runs = [id_ for id_, run in self._kept().runs.items() if run["state"] == "pending"]
+        return Left(runs, len(self._open_calls()))
 
     def _kept(self) -> Kept:
         return Kept.of(list(self._tables.items("Apprentice")), list(self._tables.items("Ledger")))

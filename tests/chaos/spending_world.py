@@ -2,9 +2,9 @@
 
 import json
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from local.proxy import Connection, LoopbackProxy, Message
 from tests.chaos.teacher import MODEL, Teacher
@@ -46,6 +46,13 @@ class Size:
     @property
     def turns_after(self) -> int:
         return self.calls * 7 // 50
+
+
+class Left(NamedTuple):
+    """What has not ended: runs, and how many calls."""
+
+    runs: Sequence[str]
+    calls: int
 
 
 class LosingProxy(LoopbackProxy):

@@ -36,6 +36,8 @@ FAULTS = {
     "drips": replying(drip_seconds=0.2),
     "hangs": replying(wait_seconds=20),
 }
+STRIKES = frozenset(["died", *FAULTS])
+"""All that may become of it."""
 
 
 def case_in(prompt: str) -> str:

@@ -24,6 +24,8 @@ TRAPS = (
     {"name": "dearer_tier", "probability": 0.1, "times": None, "params": {"insists": 1}},
 )
 STALLED = {"name": "chat_answer_lost", "times": 4, "after": 20, "params": {"stall_seconds": 12}}
+TRAPPED = frozenset(str(one["name"]) for one in (STALLED, *TRAPS))
+"""Names of all that may become of a call."""
 
 
 @dataclass

@@ -7,6 +7,7 @@ import pytest
 
 from tests.chaos import apprentice_faults
 from tests.chaos.apprentice_faults import Mishaps
+from tests.chaos.student import STRIKES, MortalStudent
 
 
 class Stack:
@@ -52,3 +53,16 @@ def test_whoever_gets_nothing_done_is_not_killed_again(monkeypatch: pytest.Monke
             done[0] += 1
     finally:
         mishaps.stop()
+
+
+def test_all_has_struck_once_the_small_model_was_hurt_in_each_way() -> None:
+    student = MortalStudent()
+    mishaps = Mishaps(Stack(), student, list, progress=int, seed=1)  # type: ignore[arg-type]
+    mishaps.killed["WorkRuns"] += 1
+    found = []
+    for one in sorted(STRIKES):
+        student.struck[one] += 1
+        found.append(mishaps.all_struck)
+    assert found == [False] * (len(STRIKES) - 1) + [True]
+    mishaps.killed.clear()
+    assert not mishaps.all_struck
