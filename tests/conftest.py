@@ -11,9 +11,6 @@ from tests.support import faster_moto
 from tests.support.permissions import SUMMARY, SUMMARY_NAME
 from tests.support.scheduling import Scheduling, place_of
 
-# Those of processes that a busy machine keeps waiting.
-_TRIED_TWICE = frozenset(["browser", "e2e"])
-
 # Machines are slow at times, and every run tries the same examples: what fails here fails anywhere.
 settings.register_profile("steady", deadline=None, derandomize=True, max_examples=60)
 settings.load_profile("steady")
@@ -22,8 +19,8 @@ faster_moto.install()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    for item in items:
-        if _TRIED_TWICE.intersection(item.path.parts):
+    if not config.option.usepdb:  # where one looks into a failure, it is not tried again
+        for item in items:
             item.add_marker(pytest.mark.flaky(reruns=1))
     items.sort(key=lambda item: place_of(config.rootpath, item.nodeid))
 

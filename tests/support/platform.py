@@ -5,6 +5,7 @@ import json
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager
+from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 from urllib.parse import urlencode
@@ -13,8 +14,9 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from autotune.protocol.ids import new_id
+from autotune.protocol.ids import new_id, timed_id
 from autotune.protocol.signing import sign_api_request
+from autotune_platform.access import service as access
 from autotune_platform.graders.repository import HEALTH_SHARDS
 from autotune_platform.outbound import connections
 from autotune_platform.runtime import clients
@@ -32,6 +34,9 @@ from tests.support.sessions import lent_clients, shared_session
 from tests.support.tables import SavedTables, stream_records
 
 _USUAL_RATE = 50
+
+# Which samples are held out follows from their organisation: the same ones in each run of a test.
+_FIRST_ID = timed_id("org", datetime(2026, 1, 1, tzinfo=UTC), 0, "first")
 
 _OPERATED = {
     "list_stuck": "functions.operations.list_stuck",
@@ -342,7 +347,9 @@ def _first_organization() -> tuple[str, list[SavedBackend | SavedTables]]:
     Return also what has all that is stored be as it was then: one step from wherever a test begins.
     """
     make_resources(admit_private=False)
-    created = handler("functions.operations.create_organization")({"name": "first"}, None)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(access, "new_id", lambda kind: _FIRST_ID if kind == "org" else new_id(kind))
+        created = handler("functions.operations.create_organization")({"name": "first"}, None)
     return created["apiKey"], saved_backends()
 
 
