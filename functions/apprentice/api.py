@@ -23,6 +23,7 @@ from autotune.protocol.apprentice_versions import (
     RegisterApprenticeVersion,
 )
 from autotune.protocol.limits import MAX_APPRENTICE_CONFIGURATIONS, MAX_APPRENTICE_VERSIONS
+from autotune_platform.apprentice.configuration.models import ConfiguredTask
 from autotune_platform.apprentice.configuration.wire import (
     configuration_on_wire,
     summary_on_wire,
@@ -30,6 +31,7 @@ from autotune_platform.apprentice.configuration.wire import (
 )
 from autotune_platform.apprentice.folding.reading import pair_on_wire
 from autotune_platform.apprentice.training.certifying import certificate_on_wire
+from autotune_platform.apprentice.versions.models import ModelVersion
 from autotune_platform.apprentice.versions.wire import version_on_wire
 from autotune_platform.http.api import Api
 from autotune_platform.http.parameters import NextToken, PageSize
@@ -109,7 +111,7 @@ def register_apprentice_version(
     """Make a version of a model that the task's server lists; the same again is the same one."""
     configured, version = parts().model_versions.register(app.caller, task_name, body)
     app.made(apprentice_task_id=configured.task.id, version=str(version.number))
-    return ApprenticeVersionResponse(version=version_on_wire(configured.task, version))
+    return _shown(configured, version)
 
 
 @app.get(_VERSIONS, tags=["apprentice"])
@@ -127,9 +129,8 @@ def list_apprentice_versions(
 
 @app.get(f"{_VERSIONS}/<version>", tags=["apprentice"])
 def read_apprentice_version(task_name: str, version: VersionNumber) -> ApprenticeVersionResponse:
-    """Return one version of a task's small model."""
-    configured, found = parts().model_versions.get(app.caller, task_name, version)
-    return ApprenticeVersionResponse(version=version_on_wire(configured.task, found))
+    """Return one version of a task's small model, with the last things that its pairs did to it."""
+    return _shown(*parts().model_versions.get(app.caller, task_name, version))
 
 
 @app.post(f"{_VERSIONS}/<version>/promote", tags=["apprentice"])
@@ -138,7 +139,7 @@ def promote_apprentice_version(task_name: str, version: VersionNumber) -> Appren
     app.made(version=str(version))
     configured, found = parts().model_versions.promote(app.caller, task_name, version)
     app.made(apprentice_task_id=configured.task.id)
-    return ApprenticeVersionResponse(version=version_on_wire(configured.task, found))
+    return _shown(configured, found)
 
 
 @app.post(f"{_VERSIONS}/<version>/retire", tags=["apprentice"])
@@ -147,7 +148,7 @@ def retire_apprentice_version(task_name: str, version: VersionNumber) -> Apprent
     app.made(version=str(version))
     configured, found = parts().model_versions.retire(app.caller, task_name, version)
     app.made(apprentice_task_id=configured.task.id)
-    return ApprenticeVersionResponse(version=version_on_wire(configured.task, found))
+    return _shown(configured, found)
 
 
 @app.post(f"{_VERSIONS}/<version>/rollback", tags=["apprentice"])
@@ -158,7 +159,7 @@ def roll_back_apprentice_version(
     app.made(version=str(version))
     configured, serves = parts().model_versions.roll_back(app.caller, task_name, version)
     app.made(apprentice_task_id=configured.task.id)
-    return ApprenticeVersionResponse(version=version_on_wire(configured.task, serves))
+    return _shown(configured, serves)
 
 
 @app.get(f"{_VERSIONS}/<version>/certificate", tags=["apprentice"])
@@ -185,6 +186,12 @@ def list_apprentice_pairs(
         app.caller, task_name, version, limit=limit, next_token=next_token
     )
     return ApprenticePairList(pairs=[pair_on_wire(one) for one in found], next_token=token)
+
+
+def _shown(configured: ConfiguredTask, version: ModelVersion) -> ApprenticeVersionResponse:
+    """Return a version with the last things that its pairs did to it."""
+    changes = parts().model_versions.changes(version)
+    return ApprenticeVersionResponse(version=version_on_wire(configured.task, version, changes))
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from aws_cdk import Duration
+from aws_cdk import Duration, Size
 from constructs import Construct
 
 from infra.config import REPOSITORY_ROOT
@@ -34,6 +34,8 @@ PAID_MESSAGE = "a left job was paid"
 # A hundred thousand examples, their features and the weights of two thousand outputs: see
 # benchmarks/linear_ceilings.py.
 TRAIN_MB = 3_008
+# Both sides of a data set, 400 MB each, where packing makes them no smaller.
+FREEZE_DISK = Size.gibibytes(1)
 STATE_MACHINE_DEFINITION = REPOSITORY_ROOT / "statemachines" / "train_student.asl.json"
 
 
@@ -119,6 +121,7 @@ class ApprenticeTraining(Construct):
         environment: Mapping[str, str] | None = None,
         computes: bool = False,
         memory_mb: int = MEMORY_MB,
+        disk: Size | None = None,
     ) -> ServiceFunction:
         """Makes a function that goes on with trainings, and deletes what is left of ended ones."""
         step = self._stack.create(
@@ -129,6 +132,7 @@ class ApprenticeTraining(Construct):
             environment={**self._environment, **(environment or {})},
             computes=computes,
             memory_mb=memory_mb,
+            disk=disk,
         )
         table, function = self._data.apprentice, step.function
         table.grant_read(function, "GetItem", keys=LISTS)
@@ -144,6 +148,7 @@ class ApprenticeTraining(Construct):
             description="Freezes examples of the apprentice as the data of a training",
             # It holds a hundred thousand examples, and digests each: a minute of a whole processor.
             memory_mb=WHOLE_PROCESSOR_MB,
+            disk=FREEZE_DISK,
         )
         data, function = self._data, freeze.function
         data.apprentice.grant_read(function, "ConditionCheckItem", keys=LISTS)

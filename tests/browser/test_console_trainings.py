@@ -133,10 +133,31 @@ def test_a_version_in_its_canary_shows_how_far_it_has_come(console, trained):
     page = console.open(f"#/apprentice/{NAME}/versions/1")
     life = page.get_by_role("list", name="Its life", exact=True)
     expect(life.locator(".timeline-title").nth(2)).to_have_text("It answers 25% of all inputs")
+    expect(life.locator(".timeline-title")).to_have_count(4)
     expect(life).to_contain_text(
         f"step 1 of 2: {canary['pairs']} of {canary['pairsNeeded']} answers were checked"
     )
     expect(life.locator(".timeline-title").last).to_have_text("It answers more")
+
+
+def test_a_versions_life_says_how_far_it_came_and_why_it_went_back(console, trained):
+    for score, number in ((1.0, 200), (0.0, 40)):
+        now = datetime.now(UTC)
+        trained.store(trained.answered(score, created_at=now) for _ in range(number))
+        trained.follow()
+    changes = get(console, f"{TASK}/versions/1")["version"]["changes"]
+    assert [one["kind"] for one in changes[:3]] == ["canary_began", "alarm", "canary_rolled_back"]
+    page = console.open(f"#/apprentice/{NAME}/versions/1")
+    life = page.get_by_role("list", name="Its life", exact=True)
+    for place, title in enumerate(
+        ["It answers 25% of all inputs", "It raised an alarm", "Its canary was ended"], start=2
+    ):
+        expect(life.locator(".timeline-title").nth(place)).to_have_text(title)
+    expect(life).to_contain_text(f"it graduated at pair {changes[0]['sequence']}")
+    mean = f"{100 * changes[1]['meanAgreement']:.1f}".removesuffix(".0")
+    expect(life).to_contain_text(
+        f"at pair {changes[1]['sequence']}; it agrees in {mean}% of its last pairs"
+    )
 
 
 def test_an_operator_ends_a_canary(console, trained):

@@ -124,6 +124,8 @@ MEMORY_MB = {
     **dict.fromkeys(("ScoreSimilarity", "TrainLinear"), 3_008),
 }
 
+DISK_MB = {"WriteExport": 10_240, "FreezeExamples": 1_024}
+
 
 def test_there_are_the_functions_that_are_named_here(aws):
     assert set(aws.functions()) == set(FUNCTIONS)
@@ -156,6 +158,8 @@ def test_a_function_is_small_traced_and_logs_json(aws, name):
     assert properties["Runtime"] == "python3.13"
     assert properties["Architectures"] == ["arm64"]
     assert properties["MemorySize"] == MEMORY_MB.get(name, 512)
+    disk = properties.get("EphemeralStorage", {"Size": 512})
+    assert disk == {"Size": DISK_MB.get(name, 512)}
     assert properties["Timeout"] == FUNCTIONS[name][1]
     assert properties.get("RecursiveLoop") == ("Allow" if name == "WorkRuns" else None)
     assert properties["TracingConfig"] == {"Mode": "Active"}

@@ -74,15 +74,38 @@ function Beside({ standing }) {
   `;
 }
 
-// Oldest first. When it graduated is known by its pair alone.
-function lifeOf({ number, state, createdAt, createdBy, promotedAt, promotedBy, retiredAt, retiredBy, wasCanary, standing }, training) {
+// Oldest first, and last what is to come.
+function lifeOf({ number, state, createdAt, createdBy, promotedAt, promotedBy, retiredAt, retiredBy, wasCanary, changes, standing }, training) {
   const entries = [];
   if (training) entries.push({ at: training.createdAt, title: `Training ${count(training.number)} began`, detail: `by ${training.createdBy}` });
   entries.push({ at: createdAt, title: training ? `It became version ${count(number)}` : "It was registered", detail: training ? "in shadow" : `by ${createdBy}` });
+  entries.push(...changed(changes, promotedAt, standing));
   if (promotedAt) entries.push({ at: promotedAt, title: "It was promoted", detail: promotedBy && `by ${promotedBy}`, tone: "good" });
   if (retiredAt) entries.push({ at: retiredAt, title: wasCanary ? "It was rolled back" : "It was retired", detail: `${wasCanary ? "in its canary, " : ""}by ${retiredBy}`, tone: "trouble" });
+  entries.sort((one, other) => Date.parse(one.at) - Date.parse(other.at));
   if (state !== "retired") entries.push(...toCome(standing));
   return entries;
+}
+
+// What its pairs did to it, but the last promotion, of which it is known whose it was, and the present step of its canary.
+function changed(changes, promotedAt, standing) {
+  const told = changes.filter(({ kind, at }) => kind !== "promoted" || promotedAt === null || Date.parse(at) < Date.parse(promotedAt));
+  const step = standing?.stage === "canary" ? told.findLast(({ kind }) => kind === "canary_began" || kind === "canary_advanced") : undefined;
+  return told.filter((change) => change !== step).map((change) => ({ at: change.at, ...CHANGES[change.kind](change) }));
+}
+
+const CHANGES = {
+  canary_began: ({ share, sequence }) => ({ title: `It answers ${percent(share)} of all inputs`, detail: `it graduated at pair ${count(sequence)}` }),
+  canary_advanced: ({ share, sequence, meanAgreement }) => ({ title: `It answers ${percent(share)} of all inputs`, detail: `from pair ${count(sequence)} on; ${agreeing(meanAgreement)}` }),
+  canary_rolled_back: ({ sequence }) => ({ title: "Its canary was ended", detail: `at pair ${count(sequence)}: it answers nobody`, tone: "trouble" }),
+  promoted: () => ({ title: "It was promoted", tone: "good" }),
+  alarm: ({ sequence, meanAgreement }) => ({ title: "It raised an alarm", detail: `at pair ${count(sequence)}; ${agreeing(meanAgreement)}`, tone: "trouble" }),
+  emergency: ({ sequence, meanAgreement }) => ({ title: "It raised an emergency", detail: `at pair ${count(sequence)}; ${agreeing(meanAgreement)}; it is asked nothing any more`, tone: "trouble" }),
+  coverage: ({ share }) => ({ title: "It is sure of fewer inputs", detail: `of ${percent(share)}: all that it answers is checked for a while`, tone: "warning" }),
+};
+
+function agreeing(mean) {
+  return mean === null ? "too few pairs for a mean" : `it agrees in ${percent(mean)} of its last pairs`;
 }
 
 function toCome(standing) {

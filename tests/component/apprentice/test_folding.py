@@ -10,7 +10,9 @@ from autotune_platform.apprentice.evidence import folded
 from autotune_platform.apprentice.routing import Local, Model, Remote
 from autotune_platform.apprentice.runs.items import runs_of
 from autotune_platform.apprentice.runs.models import RunPair
+from autotune_platform.apprentice.versions.changes import changes_of
 from autotune_platform.runtime import clients
+from autotune_platform.webhooks.outbox import EVENT_PREFIX
 from tests.support.apprentice_folding import DAY, NOON
 from tests.support.folded import counts, rebuilt, rules, stored
 from tests.support.killing import Killer
@@ -280,12 +282,14 @@ def test_the_list_of_a_day_has_no_inputs(apprentice):
 
 def test_a_task_is_deleted_with_all_that_is_known_of_it(apprentice):
     task = apprentice.task
-    apprentice.store(apprentice.answered(1) for _ in range(30))
+    apprentice.store(apprentice.answered(1) for _ in range(120))
     apprentice.follow()
+    assert list(apprentice.table.items(task.id, starting=changes_of(1))), "it is in its canary"
     answer = apprentice.platform.call("DELETE", f"/api/v1/apprentice/tasks/{apprentice.name}")
     assert answer.status == 204
-    left = {key for item in items_of_tables()["apprentice"] if (key := item["pk"]["S"])}
-    assert not [key for key in left if key.startswith((task.id, "apr_"))]
+    left = {(item["pk"]["S"], item["sk"]["S"]) for item in items_of_tables()["apprentice"]}
+    of_task = [sk for pk, sk in left if pk.startswith((task.id, "apr_"))]
+    assert all(sk.startswith(EVENT_PREFIX) for sk in of_task), "what is to be published goes later"
 
 
 def test_what_is_asked_of_aws_for_a_hundred_runs_is_counted(apprentice):

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from autotune_platform.apprentice.versions.repository import VersionRepository
 from tests.component.ledger.test_events import delivered
 from tests.support.apprentice_folding import Apprentice
 from tests.support.subscribers import loopback_subscriber
@@ -110,6 +111,57 @@ def test_the_audit_log_has_alarms_and_promotions_once_each(apprentice):
     assert found == [alarm]
 
 
+def changes(apprentice):
+    """What is shown of version 1: what its pairs did to it."""
+    path = "/api/v1/apprentice/tasks/intents/versions/1"
+    return apprentice.platform.call("GET", path).json["version"]["changes"]
+
+
+def test_a_version_is_shown_with_what_its_pairs_did_to_it(apprentice):
+    assert changes(apprentice) == []
+    fold(apprentice, 1, 60)
+    promote(apprentice)
+    fold(apprentice, 0.3, 40)
+    fold(apprentice, 1, 150)
+    apprentice.follow()
+
+    began, promoted, alarm, again = changes(apprentice)
+    assert (began["kind"], began["share"], began["meanAgreement"]) == ("canary_began", 0.25, 1.0)
+    assert 0 < began["sequence"] <= 60
+    assert (promoted["kind"], promoted["sequence"], promoted["share"]) == ("promoted", 60, None)
+    assert (alarm["kind"], 60 < alarm["sequence"] <= 100) == ("alarm", True)
+    assert alarm["meanAgreement"] < 1
+    assert (again["kind"], alarm["sequence"] < again["sequence"] <= 250) == ("canary_began", True)
+    assert sorted(one["at"] for one in (began, promoted, alarm, again)) == [
+        one["at"] for one in (began, promoted, alarm, again)
+    ]
+    listed = apprentice.platform.call("GET", "/api/v1/apprentice/tasks/intents/versions")
+    assert [one["changes"] for one in listed.json["versions"]] == [None]
+
+
+def test_a_canary_that_an_alarm_ends_is_shown_with_both(apprentice):
+    fold(apprentice, 1, 60)
+    fold(apprentice, 0.3, 40)
+
+    began, *ended = changes(apprentice)
+    assert began["kind"] == "canary_began"
+    assert {one["kind"]: one["share"] for one in ended} == {
+        "alarm": None,
+        "canary_rolled_back": 0.0,
+    }
+    assert len({one["sequence"] for one in ended}) == 1
+
+
+def test_the_last_things_alone_are_shown_of_many(apprentice):
+    fold(apprentice, 1, 60)
+    [first] = VersionRepository(apprentice.table).changes(apprentice.task.id, 1, limit=10)
+    for sequence in range(1_000, 1_100):
+        change = first.model_copy(update={"sequence": sequence})
+        assert apprentice.evidence.write([apprentice.evidence.change(change)]) is None
+
+    assert [one["sequence"] for one in changes(apprentice)] == list(range(1_000, 1_100))
+
+
 def test_an_emergency_is_published_and_takes_the_version_out(apprentice, heard):
     fold(apprentice, 0, 120)
     [event] = heard()
@@ -123,6 +175,7 @@ def test_alarms_of_a_version_in_shadow_are_not_published(apprentice, heard):
     [stored] = apprentice.evidence.all_of(apprentice.task.id)
     assert '"alarms":0' not in stored.state
     assert heard() == []
+    assert changes(apprentice) == []
 
 
 def asked(apprentice, number, confidence, local):
@@ -168,6 +221,8 @@ def test_a_version_that_is_sure_of_fewer_inputs_is_heard_of_once_and_audited(app
     query = {"action": "apprentice_alarm"}
     [entry] = apprentice.platform.call("GET", "/api/v1/audit", query=query).json["entries"]
     assert entry["data"]["kind"] == "coverage"
+    *_, shown = changes(apprentice)
+    assert (shown["kind"], shown["share"]) == ("coverage", event["data"]["coverage"])
 
 
 def test_of_a_version_in_shadow_nobody_hears_how_many_inputs_it_is_sure_of(apprentice, heard):

@@ -42,6 +42,7 @@ def test_a_model_that_is_served_is_registered(
         "state": "hosted",
         "needsGate": False,
         "wasCanary": False,
+        "changes": [],
         "createdBy": platform.me()["principalId"],
         **dict.fromkeys(["gate", "canaryAt", "promotedAt", "promotedBy", "retiredAt", "retiredBy"]),
     }

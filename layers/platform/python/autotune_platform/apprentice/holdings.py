@@ -47,6 +47,12 @@ HOLDER = DataHolder(
         ),
         Holding(
             place="table apprentice",
+            key="apt_* / change#*",
+            what="what pairs did to versions: canaries, promotions, alarms, as numbers",
+            erased=_TASK,
+        ),
+        Holding(
+            place="table apprentice",
             key="apt_* / examples#*",
             what="how many examples there are of a definition, and what they cost",
             erased=_TASK,

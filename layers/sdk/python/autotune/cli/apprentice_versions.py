@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from autotune.cli.invocation import Columns, Invocation, command
-from autotune.protocol.apprentice_versions import ApprenticeVersion
+from autotune.protocol.apprentice_versions import ApprenticeVersion, ApprenticeVersionChange
 from autotune.protocol.limits import MAX_APPRENTICE_VERSIONS
 
 app = typer.Typer(no_args_is_help=True, help="Versions of a task's small model.")
@@ -26,6 +26,14 @@ _COLUMNS: Columns[ApprenticeVersion] = {
     "REGISTERED": lambda one: f"{one.created_at:%Y-%m-%d %H:%M}",
 }
 
+_CHANGES: Columns[ApprenticeVersionChange] = {
+    "AT": lambda one: f"{one.at:%Y-%m-%d %H:%M}",
+    "CHANGE": lambda one: one.kind,
+    "PAIR": lambda one: one.sequence,
+    "SHARE": lambda one: "" if one.share is None else f"{one.share:.1%}",
+    "AGREEMENT": lambda one: "" if one.mean_agreement is None else f"{one.mean_agreement:.1%}",
+}
+
 
 @command(app, name="list")
 def list_(invocation: Invocation, task: Task) -> None:
@@ -35,8 +43,8 @@ def list_(invocation: Invocation, task: Task) -> None:
 
 @command(app)
 def show(invocation: Invocation, task: Task, version: Number) -> None:
-    """Show one version."""
-    invocation.show(invocation.client.apprentice.versions.get(task, version))
+    """Show one version, and the last things that its pairs did to it."""
+    _show(invocation, invocation.client.apprentice.versions.get(task, version))
 
 
 @command(app)
@@ -49,19 +57,19 @@ def register(
 
     The same model again is the same version; one that was replaced under its name is a new one.
     """
-    invocation.show(invocation.client.apprentice.versions.register(task, model=model))
+    _show(invocation, invocation.client.apprentice.versions.register(task, model=model))
 
 
 @command(app)
 def promote(invocation: Invocation, task: Task, version: Number) -> None:
     """Have a version serve that graduated, without waiting for its canary."""
-    invocation.show(invocation.client.apprentice.versions.promote(task, version))
+    _show(invocation, invocation.client.apprentice.versions.promote(task, version))
 
 
 @command(app)
 def retire(invocation: Invocation, task: Task, version: Number) -> None:
     """Take a version out for good; the one before serves if its evidence says that it may."""
-    invocation.show(invocation.client.apprentice.versions.retire(task, version))
+    _show(invocation, invocation.client.apprentice.versions.retire(task, version))
 
 
 @command(app)
@@ -71,4 +79,12 @@ def rollback(invocation: Invocation, task: Task, version: Number) -> None:
     Of a version in its canary it ends that: the one that serves is shown, or the version itself
     where none does. The same again goes no further back.
     """
-    invocation.show(invocation.client.apprentice.versions.roll_back(task, version))
+    _show(invocation, invocation.client.apprentice.versions.roll_back(task, version))
+
+
+def _show(invocation: Invocation, version: ApprenticeVersion) -> None:
+    if invocation.as_json or not version.changes:
+        invocation.show(version)
+        return
+    invocation.show_fields(version.model_dump(by_alias=True, mode="json", exclude={"changes"}))
+    invocation.show_all(version.changes, _CHANGES)

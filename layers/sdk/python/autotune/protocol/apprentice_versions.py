@@ -11,6 +11,18 @@ from autotune.protocol.types import RequestModel, ResponseModel, Timestamp
 ApprenticeVersionState = Literal["hosted", "retired"]
 """``retired`` is for good: nobody asks it any more."""
 
+ApprenticeVersionChangeKind = Literal[
+    "canary_began",
+    "canary_advanced",
+    "canary_rolled_back",
+    "promoted",
+    "alarm",
+    "emergency",
+    "coverage",
+]
+"""What pairs do to a version, as the events ``apprentice.canary``, ``model.promoted`` and
+``apprentice.alarm`` tell it."""
+
 
 class RegisterApprenticeVersion(RequestModel):
     """A model that the server at the task's ``local.url`` has already.
@@ -44,6 +56,24 @@ class ApprenticeVersionGate(ResponseModel):
     least_coverage: float
 
 
+class ApprenticeVersionChange(ResponseModel):
+    """What a pair of a version did to it; with ``coverage``, what inputs did.
+
+    Attributes:
+        sequence: the pair, by its number among those of the version; with ``coverage``, the last
+            one before.
+        mean_agreement: of the last pairs, from 0 to 1; None where there is no window.
+        share: with the canary, of the inputs that the version answers from then on; with
+            ``coverage``, of those of which it was sure. From 0 to 1.
+    """
+
+    kind: ApprenticeVersionChangeKind
+    at: Timestamp
+    sequence: int
+    mean_agreement: float | None = None
+    share: float | None = None
+
+
 class ApprenticeVersion(ResponseModel):
     """A version of a task's small model.
 
@@ -60,6 +90,7 @@ class ApprenticeVersion(ResponseModel):
             the task has ``local.gate: none`` by now.
         canary_at: the pair after which it passed its canary; None before.
         was_canary: whether it was rolled back while it was in its canary.
+        changes: the last 100 things that its pairs did to it, the oldest first; None in a list.
     """
 
     number: int
@@ -79,6 +110,7 @@ class ApprenticeVersion(ResponseModel):
     retired_at: Timestamp | None = None
     retired_by: str | None = None
     was_canary: bool = False
+    changes: list[ApprenticeVersionChange] | None = None
 
 
 class ApprenticeVersionResponse(ResponseModel):

@@ -80,8 +80,8 @@ class EvidenceCache:
             return [self.repository.evidence(after, revision=before.revision)], after
         after = written(before, advance, configuration_version=task.version)
         alarms = [one for one in advance.raised if one.kind == "alarm"]
-        events = [alarm_raised(task, after, one) for one in advance.raised]
-        events += [coverage_fallen(task, after, one) for one in advance.fallen]
+        happened = [alarm_raised(task, after, one) for one in advance.raised]
+        happened += [coverage_fallen(task, after, one) for one in advance.fallen]
         version = known.versions[before.version]
         follows = what_follows(
             task,
@@ -92,7 +92,7 @@ class EvidenceCache:
             stored=after,
             at=self.clock.now(),
         )
-        events += follows.events
+        happened += follows.happened
         told_promotion = _promotion(follows.version, before, evidence)
         after = after.model_copy(
             update={
@@ -102,8 +102,10 @@ class EvidenceCache:
             }
         )
         if told_promotion != before.told_promotion:
-            events.append(model_promoted(task, after, evidence, at=self.clock.now()))
-        writes: list[Addition | Check] = [self.repository.event(task, event) for event in events]
+            happened.append(model_promoted(task, after, evidence, at=self.clock.now()))
+        writes: list[Addition | Check] = []
+        for event, change in happened:
+            writes += (self.repository.event(task, event), self.repository.change(change))
         if follows.is_required:
             writes.append(self.repository.version(version, follows.version))
             # What this process knows of it may be over.

@@ -1,6 +1,7 @@
-"""Events of a version: that it serves, and that it no longer may."""
+"""What happens to a version, as it is published and kept: that it serves, or no longer may."""
 
 from datetime import UTC, datetime
+from typing import Any, NamedTuple
 
 from autotune.protocol.apprentice_events import (
     ApprenticeAlarm,
@@ -13,13 +14,21 @@ from autotune_platform.apprentice.configuration.models import ApprenticeTask
 from autotune_platform.apprentice.evidence import Evidence
 from autotune_platform.apprentice.folding.advancing import Fallen, Moved, Raised
 from autotune_platform.apprentice.folding.models import StoredEvidence
+from autotune_platform.apprentice.versions.changes import VersionChange
 from autotune_platform.webhooks.models import Event
 
 
-def alarm_raised(task: ApprenticeTask, after: StoredEvidence, raised: Raised) -> Event:
+class Happened(NamedTuple):
+    """What happened to a version: the event to be published, and what is kept of it."""
+
+    event: Event
+    change: VersionChange
+
+
+def alarm_raised(task: ApprenticeTask, after: StoredEvidence, raised: Raised) -> Happened:
     """Return the event ``apprentice.alarm`` of an alarm or an emergency."""
     return _alarm(
-        task,
+        after,
         ApprenticeAlarm(
             task_id=task.id,
             task_name=task.name,
@@ -32,10 +41,10 @@ def alarm_raised(task: ApprenticeTask, after: StoredEvidence, raised: Raised) ->
     )
 
 
-def coverage_fallen(task: ApprenticeTask, after: StoredEvidence, fallen: Fallen) -> Event:
+def coverage_fallen(task: ApprenticeTask, after: StoredEvidence, fallen: Fallen) -> Happened:
     """Return the event ``apprentice.alarm`` of a version that is sure of fewer inputs."""
     return _alarm(
-        task,
+        after,
         ApprenticeAlarm(
             task_id=task.id,
             task_name=task.name,
@@ -50,20 +59,22 @@ def coverage_fallen(task: ApprenticeTask, after: StoredEvidence, fallen: Fallen)
     )
 
 
-def _alarm(task: ApprenticeTask, data: ApprenticeAlarm) -> Event:
-    place = (task.id, str(data.version), data.kind, str(data.sequence))
-    return Event(
+def _alarm(after: StoredEvidence, data: ApprenticeAlarm) -> Happened:
+    place = (data.task_id, str(data.version), data.kind, str(data.sequence))
+    event = Event(
         id=derived_id("evt", "apprentice.alarm", *place),
         type="apprentice.alarm",
-        organization_id=task.organization_id,
+        organization_id=after.organization_id,
         occurred_at=data.raised_at,
         data=data.model_dump(mode="json", by_alias=True),
     )
+    change = _change(after, event, data.kind, sequence=data.sequence, share=data.coverage)
+    return Happened(event, change)
 
 
 def canary_moved(
     task: ApprenticeTask, after: StoredEvidence, moved: Moved, shares: Shares
-) -> Event:
+) -> Happened:
     """Return the event ``apprentice.canary`` of a version whose share is another one."""
     data = ApprenticeCanaryMoved(
         task_id=task.id,
@@ -78,18 +89,21 @@ def canary_moved(
         changed_at=datetime.fromtimestamp(moved.at, UTC),
     )
     place = (task.id, str(after.version), moved.kind, str(moved.sequence))
-    return Event(
+    event = Event(
         id=derived_id("evt", "apprentice.canary", *place),
         type="apprentice.canary",
         organization_id=task.organization_id,
         occurred_at=data.changed_at,
         data=data.model_dump(mode="json", by_alias=True),
     )
+    kind = f"canary_{data.change}"
+    change = _change(after, event, kind, sequence=data.sequence, share=data.share)
+    return Happened(event, change)
 
 
 def model_promoted(
     task: ApprenticeTask, stored: StoredEvidence, evidence: Evidence, *, at: datetime
-) -> Event:
+) -> Happened:
     """Return the event ``model.promoted`` of a version that serves from now on."""
     data = ModelPromoted(
         task_id=task.id,
@@ -100,10 +114,26 @@ def model_promoted(
         promoted_at=at,
     )
     place = (task.id, str(stored.version), str(stored.told_promotion))
-    return Event(
+    event = Event(
         id=derived_id("evt", "model.promoted", *place),
         type="model.promoted",
         organization_id=task.organization_id,
         occurred_at=at,
         data=data.model_dump(mode="json", by_alias=True),
+    )
+    return Happened(event, _change(stored, event, "promoted", sequence=evidence.sequence))
+
+
+def _change(
+    stored: StoredEvidence, event: Event, kind: Any, *, sequence: int, share: float | None = None
+) -> VersionChange:
+    return VersionChange(
+        task_id=stored.task_id,
+        organization_id=stored.organization_id,
+        version=stored.version,
+        sequence=sequence,
+        kind=kind,
+        at=event.occurred_at,
+        mean_agreement=event.data["meanAgreement"],
+        share=share,
     )

@@ -1,7 +1,8 @@
 """How evidence, pairs, counts and lists of runs lie in the table ``apprentice``.
 
 ``pk=apt_…`` has ``sk=evidence#000001`` for a version, ``sk=refold#000001`` while its pairs are
-folded anew, ``sk=examples#<definition hash>`` and ``sk=day#2026-11-27``.
+folded anew, ``sk=examples#<definition hash>`` and ``sk=day#2026-11-27``;
+``sk=change#000001#0000000123#alarm`` is what a pair did to a version.
 ``pk=apt_…#pairs#000001, sk=0000000001`` is a pair of a version, by its sequence.
 ``pk=apt_…#runs#2026-11-27`` lists the runs of a UTC day, by when they were created:
 ``sk=<time>#<run id>``. An entry there says what was counted of its run, so that it is counted once.

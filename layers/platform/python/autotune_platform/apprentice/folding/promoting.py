@@ -12,12 +12,11 @@ from autotune_platform.apprentice.canary import Shares
 from autotune_platform.apprentice.configuration.models import ApprenticeTask
 from autotune_platform.apprentice.evidence import Evidence
 from autotune_platform.apprentice.folding.advancing import Moved
-from autotune_platform.apprentice.folding.events import canary_moved
+from autotune_platform.apprentice.folding.events import Happened, canary_moved
 from autotune_platform.apprentice.folding.models import StoredEvidence
 from autotune_platform.apprentice.folding.versions import with_evidence
 from autotune_platform.apprentice.phases import Stage
 from autotune_platform.apprentice.versions.models import ModelVersion
-from autotune_platform.webhooks.models import Event
 
 BY_ITSELF = "autotune"
 """Who promoted a version that passed its canary."""
@@ -30,17 +29,17 @@ class Follows:
     Attributes:
         version: as it is from now on.
         is_required: whether that has to be how it is stored, unless it is promoted.
-        events: to be published.
+        happened: to be published, and kept.
     """
 
     version: ModelVersion
     is_promoted: bool = False
-    events: list[Event] = field(default_factory=list)
+    happened: list[Happened] = field(default_factory=list)
 
     @property
     def is_required(self) -> bool:
         """Whether the version has to be stored as it is known."""
-        return self.is_promoted or bool(self.events)
+        return self.is_promoted or bool(self.happened)
 
 
 def what_follows(
@@ -61,7 +60,7 @@ def what_follows(
         moved: what they did to its canary.
         stored: the evidence as it is to be stored.
     """
-    events = [
+    happened = [
         canary_moved(task, stored, one, shares)
         for one in moved
         if version.is_hosted and _is_of_canary(version, one, shares)
@@ -77,7 +76,7 @@ def what_follows(
                 "promoted_by": BY_ITSELF,
             }
         )
-    return Follows(version, is_promoted, events)
+    return Follows(version, is_promoted, happened)
 
 
 def _is_of_canary(version: ModelVersion, moved: Moved, shares: Shares) -> bool:

@@ -35,6 +35,7 @@ from autotune_platform.apprentice.pairs import Pair
 from autotune_platform.apprentice.runs.items import RUN, attributes_of, runs_of
 from autotune_platform.apprentice.runs.models import Run
 from autotune_platform.apprentice.savings import Costs
+from autotune_platform.apprentice.versions.changes import CHANGE, VersionChange, change_write
 from autotune_platform.apprentice.versions.models import ModelVersion
 from autotune_platform.storage.counting import Addition, Canceled, Check
 from autotune_platform.storage.cursors import decode_cursor, encode_cursor, invalid_cursor
@@ -237,6 +238,10 @@ class EvidenceRepository:
         """Return what has an event published."""
         return outbox_addition(event, table=self._table.name, pk=task.id)
 
+    def change(self, change: VersionChange) -> Addition:
+        """Return what keeps what was done to a version."""
+        return change_write(self._table.name, change)
+
     def publish(self, task_id: str, event: Event) -> None:
         """Have an event published by itself; the same again changes nothing."""
         self._table.put_new(outbox_item(event, pk=task_id))
@@ -342,7 +347,8 @@ class EvidenceRepository:
             if not self._erase_entries(runs, has_time, with_runs=True):
                 return False
             self._table.delete(day["pk"], day["sk"])
-        self._table.delete_many((item["pk"], item["sk"]) for item in about)
+        changes = self._table.items(task_id, starting=CHANGE, attributes=("pk", "sk"))
+        self._table.delete_many((item["pk"], item["sk"]) for item in [*changes, *about])
         return True
 
     def _erase_entries(

@@ -44,8 +44,9 @@ from autotune_platform.storage.item_format import Item
 
 _ATTEMPTS = 12
 MOST_WRITES = 80
-"""Of a transaction's hundred, without events: an alarm takes more pairs than fit.
+"""Of a transaction's hundred, without what happens to versions, of which each takes two.
 
+An alarm takes more pairs than fit.
 A run with a pair that is an example takes three.
 """
 

@@ -7,6 +7,7 @@ from autotune_platform.apprentice.configuration.items import model_from, unchang
 from autotune_platform.apprentice.configuration.models import ApprenticeTask
 from autotune_platform.apprentice.folding.items import VERSION, evidence_key, version_key
 from autotune_platform.apprentice.folding.models import StoredEvidence
+from autotune_platform.apprentice.versions.changes import VersionChange, changes_of
 from autotune_platform.apprentice.versions.models import ModelVersion
 from autotune_platform.storage.counting import Addition, Check
 from autotune_platform.storage.numbered import numbered_page
@@ -28,6 +29,13 @@ class VersionRepository:
         """Return all versions of a task, in their order; there are 200 at most."""
         items = self._table.items(task_id, starting=VERSION)
         return [model_from(item, ModelVersion) for item in items]
+
+    def changes(self, task_id: str, number: int, *, limit: int) -> list[VersionChange]:
+        """Return the last things that were done to a version, the oldest first."""
+        page = self._table.query(
+            task_id, starting=changes_of(number), newest_first=True, limit=limit
+        )
+        return [VersionChange.model_validate(item) for item in reversed(page.items)]
 
     def list(
         self, task_id: str, *, limit: int, next_token: str | None

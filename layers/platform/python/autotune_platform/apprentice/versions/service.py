@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from autotune.protocol.apprentice_versions import RegisterApprenticeVersion
-from autotune.protocol.limits import MAX_APPRENTICE_VERSIONS
+from autotune.protocol.limits import MAX_APPRENTICE_VERSIONS, MOST_VERSION_CHANGES
 from autotune.protocol.problems import LimitProblem
 from autotune_platform.access.models import Caller
 from autotune_platform.apprentice.configuration.models import ConfiguredTask
@@ -14,6 +14,7 @@ from autotune_platform.apprentice.folding.versions import attempts
 from autotune_platform.apprentice.local.contract import Reason
 from autotune_platform.apprentice.local.exchanging import ModelServers, NoAnswerError
 from autotune_platform.apprentice.local.listing import REGISTERED, Listed, look
+from autotune_platform.apprentice.versions.changes import VersionChange
 from autotune_platform.apprentice.versions.evidence import Graduation, graduation_of
 from autotune_platform.apprentice.versions.models import ModelVersion
 from autotune_platform.apprentice.versions.repository import VersionRepository
@@ -95,6 +96,10 @@ class ModelVersions:
         """
         configured = self.tasks.get(caller, name)
         return configured, self._require(configured, number)
+
+    def changes(self, version: ModelVersion) -> Sequence[VersionChange]:
+        """Return the last things that pairs did to a version, the oldest first."""
+        return self.repository.changes(version.task_id, version.number, limit=MOST_VERSION_CHANGES)
 
     def retire(self, caller: Caller, name: str, number: int) -> tuple[ConfiguredTask, ModelVersion]:
         """Take a version out for good; one that is out stays as it is.

@@ -7,6 +7,9 @@ MAX_APPRENTICE_VERSIONS, MAX_SERVED_MODEL_CHARACTERS = 200, 500
 """Most versions of the small model that a task ever has, and longest name of a model that is
 served."""
 
+MOST_VERSION_CHANGES = 100
+"""As many of the last things that pairs did to a version are shown with it."""
+
 MAX_APPRENTICE_TRAININGS = 1_000
 """Most trainings of its small model that a task ever has; each that is judged has to show more."""
 
