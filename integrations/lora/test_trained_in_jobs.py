@@ -116,7 +116,8 @@ def test_one_that_was_taught_wrong_is_discarded(trained, operator, client):
     taught, training = trained[MISTAUGHT]
     assert (training.state, training.objections) == ("discarded", ["agreement"])
     assert training.test.valid >= 0.98
-    assert training.test.mean < 0.6
+    # Of 25 held-out answers it has about eight by chance, and fifteen now and then.
+    assert training.test.mean < 0.8
     assert client.apprentice.status(MISTAUGHT).versions == []
 
     named = taught.id.replace("_", "-")
