@@ -1,7 +1,6 @@
 """A calibrated deck scores on the running stack, until its judge is another model, and again."""
 
 from collections.abc import Iterator
-from itertools import groupby, islice
 
 import pytest
 
@@ -13,7 +12,12 @@ from tests.e2e.due import make_due, sweep_ledger
 from tests.judges.measuring import wire
 from tests.judges.models import PLANTED_MODEL, PlantedModel, serve_planted
 from tests.judges.planted import Planted
-from tests.judges.planted_samples import CURED, SYSTEM_PROMPT, PlantedSample, samples
+from tests.judges.planted_samples import (
+    CURED,
+    SYSTEM_PROMPT,
+    apart_on_every_second,
+    as_many_of_each_level,
+)
 from tests.judges.prompts import LEVELS
 from tests.providers.server import FakeServer, serve
 
@@ -83,7 +87,7 @@ def test_a_calibrated_deck_scores_until_its_model_changes_and_a_check_brings_it_
         max_wait_seconds=0,
     )
     deck = client.decks.create(name="parcels", system_prompt=SYSTEM_PROMPT, holdout_share=1)
-    shown = as_many_of_each_level()
+    shown = as_many_of_each_level(OF_A_LEVEL, seed=51)
     ids = [
         one.id
         for one in client.decks.samples.add(
@@ -139,29 +143,6 @@ def test_a_calibrated_deck_scores_until_its_model_changes_and_a_check_brings_it_
     (back,) = scoring.score(texts[4])
     assert back.state == "scored"
     client.llm.connections.revoke(connection.id)
-
-
-def as_many_of_each_level() -> list[PlantedSample]:
-    """Return samples of which any twenty differ: which of them make the check is drawn."""
-    made = sorted(samples(LABELLED * 5, seed=51, not_applicable=0), key=_level)
-    return [one for _, of_level in groupby(made, _level) for one in islice(of_level, OF_A_LEVEL)]
-
-
-def apart_on_every_second(shown: list[PlantedSample]) -> Iterator[int]:
-    """Yield what a person says: what a sample deserves, or one level nearer to the middle.
-
-    Where judge and person agree on all but one of the drawn, there is no interval, and so no
-    calibration: of any twenty they are apart on several.
-    """
-    for place, one in enumerate(shown):
-        level = _level(one)
-        nearer = 1 if level < 0 else -1
-        yield level + (nearer if place % 2 == 0 else 0)
-
-
-def _level(sample: PlantedSample) -> int:
-    assert sample.level is not None, "the rubric applies to each of them"
-    return sample.level
 
 
 def _note(command_line: CommandLine, deck_id: str, grader_id: str) -> str:

@@ -5,12 +5,13 @@ judge who likes courtesy agrees badly with people.
 """
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby, islice
 
 from tests.judges.planted import CURE, one_off, truth
-from tests.judges.prompts import RubricText, SampleText
+from tests.judges.prompts import LEVELS, RubricText, SampleText
 
 SYSTEM_PROMPT = (
     "You answer customers of a parcel shop.\n"
@@ -112,3 +113,26 @@ def labelled(
         return None
     off = one_off(f"{seed}|{rater}|{sample.digest}", noise)
     return min(max(sample.level + off, -3), 3)
+
+
+def as_many_of_each_level(count: int, *, seed: int) -> list[PlantedSample]:
+    """Make so many samples of each level, the worst first: of any twenty, several levels differ."""
+    made = sorted(samples(count * len(LEVELS) * 5, seed=seed, not_applicable=0), key=_level)
+    return [one for _, of_level in groupby(made, _level) for one in islice(of_level, count)]
+
+
+def apart_on_every_second(shown: Iterable[PlantedSample]) -> Iterator[int]:
+    """Yield what a person says: what a sample deserves, or one level nearer to the middle.
+
+    Where judge and person agree on all but one of the labels that a check draws, there is no
+    interval, and so no calibration: of any twenty they are apart on several.
+    """
+    for place, one in enumerate(shown):
+        level = _level(one)
+        nearer = 1 if level < 0 else -1
+        yield level + (nearer if place % 2 == 0 else 0)
+
+
+def _level(sample: PlantedSample) -> int:
+    assert sample.level is not None, "the rubric applies to it"
+    return sample.level

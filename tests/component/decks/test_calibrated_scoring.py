@@ -10,10 +10,18 @@ from tests.component.decks.test_measured_judges import InProcess
 from tests.judges.measuring import MeasuredDeck, Rated, Shown
 from tests.judges.models import PLANTED_MODEL, serve_planted
 from tests.judges.planted import Planted, verdict
-from tests.judges.planted_samples import CURED, SYSTEM_PROMPT, labelled, samples
+from tests.judges.planted_samples import (
+    CURED,
+    SYSTEM_PROMPT,
+    apart_on_every_second,
+    as_many_of_each_level,
+    samples,
+)
+from tests.judges.prompts import LEVELS
 from tests.support.ledger import Ledger, later
 
-LABELLED, COMPLETIONS, CHECKED = 80, 200, 20
+OF_A_LEVEL, COMPLETIONS, CHECKED = 12, 200, 20
+LABELLED = OF_A_LEVEL * len(LEVELS)
 NEXT_MODEL = "planted-judge-2"
 PRICES = {name: {"inputUsd": "0.1", "outputUsd": "0.4"} for name in (PLANTED_MODEL, NEXT_MODEL)}
 
@@ -23,7 +31,7 @@ class Journey:
 
     def __init__(self, ledger: Ledger) -> None:
         self.ledger = ledger
-        self.judge = serve_planted(ledger.fake.world, Planted(noise=0.1))
+        self.judge = serve_planted(ledger.fake.world, Planted(noise=0))
         self.api = InProcess(ledger)
         self.deck = MeasuredDeck(
             self.api,
@@ -44,11 +52,10 @@ class Journey:
         grader: dict[str, Any] = self.api.call("POST", path)["grader"]
         return grader
 
-    def judge_again(self, sample_ids: list[str]) -> dict[str, Any]:
-        """Have samples judged once more; return the run once it has ended."""
+    def judge_again(self) -> dict[str, Any]:
+        """Have what is drawn judged once more; return the run once it has ended."""
         path = f"/decks/{self.deck.id}/runs"
-        body = {"repeat": True, "sampleIds": sample_ids}
-        run: dict[str, Any] = self.api.call("POST", path, body)["run"]
+        run: dict[str, Any] = self.api.call("POST", path, {"repeat": True})["run"]
         for _ in range(25):
             if run["status"] != "running":
                 break
@@ -87,12 +94,13 @@ def test_a_calibrated_deck_scores_until_its_model_changes_and_a_check_brings_it_
 ) -> None:
     journey = Journey(ledger)
     deck, platform = journey.deck, ledger.platform
-    shown = [one for one in samples(LABELLED * 2, seed=41) if one.level is not None][:LABELLED]
+    shown = as_many_of_each_level(OF_A_LEVEL, seed=41)
     ids = deck.add_samples(Shown(one.text.input, one.text.output) for one in shown)
     grader_id = deck.add_grader("help", CURED)
-    said = [labelled(one, "rater") for one in shown]
-    ratings = [Rated(id_, "rater", level) for id_, level in zip(ids, said, strict=True)]
-    deck.import_ratings(grader_id, ratings)
+    said = apart_on_every_second(shown)
+    deck.import_ratings(
+        grader_id, (Rated(id_, "rater", level) for id_, level in zip(ids, said, strict=True))
+    )
     deck.grade([grader_id], steps=25)
     published = journey.publish(grader_id)
     assert published["uncalibratedBecause"] is None
@@ -130,7 +138,7 @@ def test_a_calibrated_deck_scores_until_its_model_changes_and_a_check_brings_it_
     assert told.json["graders"][0]["sourceRequestId"].startswith("llm_")
     assert journey.publish(grader_id) == published, "nothing was measured of it yet"
 
-    run = journey.judge_again(ids[:CHECKED])
+    run = journey.judge_again()
     assert run["counts"]["scored"] == CHECKED
     checked = journey.publish(grader_id)
     assert checked["uncalibratedBecause"] is None

@@ -163,6 +163,21 @@ def test_a_judge_that_drifted_comes_back_by_what_it_says_since(deck: DriftingDec
     assert (fresh["labels"], fresh["looks"]) == (0, 0), "what brought it back is not fresh"
 
 
+def test_those_that_showed_drift_are_enough_to_be_judged_again_and_others_are_not(
+    deck: DriftingDeck,
+) -> None:
+    deck.off = 4
+    fresh = deck.capture()
+    deck.off = 0
+    deck.finish(deck.start(repeat=True, sampleIds=fresh))
+    back = deck.publish_now()
+    assert (back["uncalibratedBecause"], back["calibration"]["n"]) == (None, FRESH)
+    # What somebody picks says nothing of another model.
+    deck.model = "small-2027"
+    deck.finish(deck.start(repeat=True, sampleIds=fresh))
+    assert deck.publish_now() == back
+
+
 def test_a_judge_that_errs_still_does_not_come_back(deck: DriftingDeck) -> None:
     deck.off = 4
     deck.capture()

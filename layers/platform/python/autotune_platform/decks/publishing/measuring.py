@@ -92,6 +92,8 @@ def measured(
     is_known = any(one.is_calibrated for one in found.values()) or any(
         one.version == version for one in drifted.values()
     )
+    # Who drifted is checked by the samples that showed it, which nobody picked either.
+    checked = {model for model, one in drifted.items() if one.version == version}
     if is_known and drawn:
         wanted = {*drawn_to_check(drawn[0].grader_id, version, drawn)}
         checks = [one for one in drawn if one.sample_id in wanted]
@@ -105,10 +107,11 @@ def measured(
                     confidence=of_models.get(model, confidence),
                 )
                 used[model] = checks
+                checked.add(model)
     claims = {
         model: _digest(model, labels, by_model[model])
         for model, labels in used.items()
-        if _is_claimed(found[model], is_known=is_known)
+        if _is_claimed(found[model], is_checked=model in checked)
     }
     every = [
         Measured(
@@ -117,7 +120,7 @@ def measured(
             found=one,
             because="drifted"
             if _is_unjudged(drifted.get(model), sample_ids, by_model[model])
-            else _because(one, is_known=is_known),
+            else _because(one, is_checked=model in checked),
             labels=used[model],
             claims=claims,
         )
@@ -181,32 +184,34 @@ def _digest(model: str, labels: Iterable[Truth], words: Mapping[str, GraderResul
     return hashlib.sha256(text.encode()).hexdigest()[:_DIGEST_DIGITS]
 
 
-def _is_claimed(found: Calibration, *, is_known: bool) -> bool:
+def _is_claimed(found: Calibration, *, is_checked: bool) -> bool:
     """Return whether there are as many labels as a claim needs, whichever it is."""
-    return found.labels.is_sufficient or _is_full_check(found, is_known=is_known)
+    return found.labels.is_sufficient or _is_full_check(found, is_checked=is_checked)
 
 
-def _is_full_check(found: Calibration, *, is_known: bool) -> bool:
+def _is_full_check(found: Calibration, *, is_checked: bool) -> bool:
+    """Return whether enough of twenty samples have a level that nobody could pick."""
     return (
-        is_known
+        is_checked
         and found.because is Uncalibrated.INSUFFICIENT_LABELS
         and found.labels.because is not Insufficient.MANY_OPEN
         and DRIFT_LABELS - _MOST_WITHOUT_LEVEL <= found.labels.n <= DRIFT_LABELS
     )
 
 
-def _because(found: Calibration, *, is_known: bool) -> UncalibratedBecause | None:
+def _because(found: Calibration, *, is_checked: bool) -> UncalibratedBecause | None:
     """Return why a model is not calibrated; None where it is.
 
     Where a model was calibrated for this version before, the labels are known to suffice: then
     twenty samples that were judged again are enough, if kappa's lower end on them alone is. They
-    are drawn by the platform, and eighteen of them have to have a level.
+    are drawn by the platform, or those that showed drift, and eighteen of them have to have a
+    level.
     """
     low = found.agreement.interval.low
-    is_checked = (
-        low is not None and low >= found.threshold and _is_full_check(found, is_known=is_known)
+    is_passed = (
+        low is not None and low >= found.threshold and _is_full_check(found, is_checked=is_checked)
     )
-    if found.because is None or is_checked:
+    if found.because is None or is_passed:
         return None
     return _WORDS[found.because]
 
