@@ -4,8 +4,9 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.support.console import settled
-from tests.support.console_figures import NOTHING, duration, figures_of, places, stat, texts_of
+from tests.support.console_figures import duration, figures_of, places, stat, texts_of
 from tests.support.history import circuit_opened, overdue, scored
+from tests.support.page_figures import NOTHING
 
 MIXED = [
     *({"metadata": {"value": value}} for value in (0.0, 0.25, 1.0)),

@@ -1,11 +1,8 @@
 """What a page of the console shows, as tests compare it with the API."""
 
-from decimal import ROUND_HALF_UP, Decimal
-
 from playwright.sync_api import Locator, Page, expect
 
-NOTHING = "\N{EN DASH}"
-"""What stands where there is no value."""
+from tests.support import page_figures
 
 _PLACES = """() => [...document.querySelectorAll("main h2, main h3, main .stat, main .chart")]
   .map((it) => [it.tagName, Math.round(it.getBoundingClientRect().top + scrollY)].join(" "))"""
@@ -19,29 +16,22 @@ def stat(page: Page, label: str) -> Locator:
 
 def score(value: float | None) -> str:
     """Return a score as pages show it."""
-    return NOTHING if value is None else f"{_rounded(value):.3f}"
-
-
-def _rounded(value: float) -> Decimal:
-    """Round as browsers do: half away from 0, of the decimal that is written."""
-    return Decimal(str(value)).quantize(Decimal("0.001"), ROUND_HALF_UP)
+    return page_figures.score("").of(value)
 
 
 def difference(value: float) -> str:
     """Return a difference of scores as pages show it."""
-    return f"{_rounded(value):+.3f}".replace("+0.000", "0.000").replace("-0.000", "0.000")
+    return page_figures.difference("").of(value)
 
 
 def percent(share: float) -> str:
     """Return a share as pages show it."""
-    return f"{share:.1%}".replace(".0%", "%")
+    return page_figures.percent("").of(share)
 
 
 def duration(milliseconds: float) -> str:
     """Return a duration as pages show it."""
-    if milliseconds < 1_000:
-        return f"{milliseconds:.0f} ms"
-    return f"{milliseconds / 1_000:.1f} s"
+    return page_figures.duration("").of(milliseconds)
 
 
 def texts_of(rows: Locator) -> list[list[str]]:

@@ -85,6 +85,7 @@ def test_a_field_that_no_answer_has_is_an_error():
         (difference(""), 0, "0.000"),
         (level(""), 2, "+2"),
         (percent(""), 0.4285, "42.9%"),
+        (percent(""), 0.9625, "96.3%"),
         (percent(""), 1, "100%"),
         (nano_dollars(""), 0, "$0.00"),
         (nano_dollars(""), 1_250, "$0.00000125"),
