@@ -1,6 +1,7 @@
 """A calibrated deck scores on the running stack, until its judge is another model, and again."""
 
 from collections.abc import Iterator
+from itertools import groupby, islice
 
 import pytest
 
@@ -12,10 +13,12 @@ from tests.e2e.due import make_due, sweep_ledger
 from tests.judges.measuring import wire
 from tests.judges.models import PLANTED_MODEL, PlantedModel, serve_planted
 from tests.judges.planted import Planted
-from tests.judges.planted_samples import CURED, SYSTEM_PROMPT, labelled, samples
+from tests.judges.planted_samples import CURED, SYSTEM_PROMPT, PlantedSample, samples
+from tests.judges.prompts import LEVELS
 from tests.providers.server import FakeServer, serve
 
-LABELLED, CHECKED = 56, 20
+OF_A_LEVEL, CHECKED = 8, 20
+LABELLED = OF_A_LEVEL * len(LEVELS)
 NEXT_MODEL = "planted-judge-2"
 
 
@@ -28,7 +31,7 @@ def provider() -> Iterator[FakeServer]:
 
 @pytest.fixture
 def judge(provider: FakeServer) -> PlantedModel:
-    return serve_planted(provider.world, Planted(noise=0.1))
+    return serve_planted(provider.world, Planted(noise=0))
 
 
 class Scoring:
@@ -80,7 +83,7 @@ def test_a_calibrated_deck_scores_until_its_model_changes_and_a_check_brings_it_
         max_wait_seconds=0,
     )
     deck = client.decks.create(name="parcels", system_prompt=SYSTEM_PROMPT, holdout_share=1)
-    shown = [one for one in samples(LABELLED * 2, seed=51) if one.level is not None][:LABELLED]
+    shown = as_many_of_each_level()
     ids = [
         one.id
         for one in client.decks.samples.add(
@@ -103,9 +106,9 @@ def test_a_calibrated_deck_scores_until_its_model_changes_and_a_check_brings_it_
                 "sampleId": id_,
                 "rater": "ada",
                 "selection": "random",
-                "score": labelled(one, "ada"),
+                "score": level,
             }
-            for id_, one in zip(ids, shown, strict=True)
+            for id_, level in zip(ids, apart_on_every_second(shown), strict=True)
         ),
     )
     run = client.decks.runs.start(deck.id)
@@ -136,6 +139,29 @@ def test_a_calibrated_deck_scores_until_its_model_changes_and_a_check_brings_it_
     (back,) = scoring.score(texts[4])
     assert back.state == "scored"
     client.llm.connections.revoke(connection.id)
+
+
+def as_many_of_each_level() -> list[PlantedSample]:
+    """Return samples of which any twenty differ: which of them make the check is drawn."""
+    made = sorted(samples(LABELLED * 5, seed=51, not_applicable=0), key=_level)
+    return [one for _, of_level in groupby(made, _level) for one in islice(of_level, OF_A_LEVEL)]
+
+
+def apart_on_every_second(shown: list[PlantedSample]) -> Iterator[int]:
+    """Yield what a person says: what a sample deserves, or one level nearer to the middle.
+
+    Where judge and person agree on all but one of the drawn, there is no interval, and so no
+    calibration: of any twenty they are apart on several.
+    """
+    for place, one in enumerate(shown):
+        level = _level(one)
+        nearer = 1 if level < 0 else -1
+        yield level + (nearer if place % 2 == 0 else 0)
+
+
+def _level(sample: PlantedSample) -> int:
+    assert sample.level is not None, "the rubric applies to each of them"
+    return sample.level
 
 
 def _note(command_line: CommandLine, deck_id: str, grader_id: str) -> str:

@@ -37,11 +37,11 @@ class PublishedDeck(DeckRuns):
         outputs = [f"Answer {place} worth-{place % 7}" for place in range(count)]
         self.sample_ids += self.add_samples(*outputs)
 
-    def label(self, grader_id: str, *, miss: int = 3, since: int = 0) -> None:
+    def label(self, grader_id: str, *, miss: int = 2, since: int = 0) -> None:
         """Have a person rate samples as the judge does, but for one in so many.
 
-        Of twenty that are drawn, some are among these: where judge and person agree on each, there
-        is no interval, and so no calibration.
+        Where judge and person agree on all but one, there is no interval, and so no calibration:
+        every second it is, of which any twenty that are drawn have several.
 
         Args:
             since: the place of the first of them.
