@@ -1,12 +1,13 @@
 """Trainings and the life of a version in the console: each figure is the API's."""
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from playwright.sync_api import expect
 
 from autotune_platform.apprentice.training.items import training_key, trainings_of
+from autotune_platform.apprentice.versions.repository import VersionRepository
 from tests.support.apprentice_folding import Apprentice
 from tests.support.console_apprentice import SERVED
 from tests.support.console_trainings import (
@@ -157,6 +158,38 @@ def test_a_versions_life_says_how_far_it_came_and_why_it_went_back(console, trai
     mean = f"{100 * changes[1]['meanAgreement']:.1f}".removesuffix(".0")
     expect(life).to_contain_text(
         f"at pair {changes[1]['sequence']}; it agrees in {mean}% of its last pairs"
+    )
+
+
+def test_a_versions_life_has_the_order_of_its_pairs(console, trained):
+    """Pairs of runs that were counted late have earlier dates than those before them."""
+    now = datetime.now(UTC)
+    trained.store(trained.answered(1.0, created_at=now) for _ in range(200))
+    trained.follow()
+    versions = VersionRepository(trained.table)
+    [began] = versions.changes(trained.task.id, 1, limit=10)
+    for sequence, kind, seconds in (
+        (1, "canary_began", -20),
+        (2, "alarm", -40),
+        (2, "canary_rolled_back", -40),
+        (began.sequence, "coverage", 20),
+    ):
+        at = began.at + timedelta(seconds=seconds)
+        other = began.model_copy(update={"sequence": sequence, "kind": kind, "at": at})
+        assert trained.evidence.write([trained.evidence.change(other)]) is None
+    page = console.open(f"#/apprentice/{NAME}/versions/1")
+    life = page.get_by_role("list", name="Its life", exact=True)
+    expect(life.locator(".timeline-title")).to_have_text(
+        [
+            "Training 2 began",
+            "It became version 1",
+            "It answers 25% of all inputs",
+            "It raised an alarm",
+            "Its canary was ended",
+            "It answers 25% of all inputs",
+            "It is sure of fewer inputs",
+            "It answers more",
+        ]
     )
 
 

@@ -75,24 +75,44 @@ function Beside({ standing }) {
 }
 
 // Oldest first, and last what is to come.
-function lifeOf({ number, state, createdAt, createdBy, promotedAt, promotedBy, retiredAt, retiredBy, wasCanary, changes, standing }, training) {
+function lifeOf(version, training) {
+  const { number, state, createdAt, createdBy, retiredAt, retiredBy, wasCanary, standing } = version;
   const entries = [];
   if (training) entries.push({ at: training.createdAt, title: `Training ${count(training.number)} began`, detail: `by ${training.createdBy}` });
   entries.push({ at: createdAt, title: training ? `It became version ${count(number)}` : "It was registered", detail: training ? "in shadow" : `by ${createdBy}` });
-  entries.push(...changed(changes, promotedAt, standing));
-  if (promotedAt) entries.push({ at: promotedAt, title: "It was promoted", detail: promotedBy && `by ${promotedBy}`, tone: "good" });
+  entries.push(...happened(version));
   if (retiredAt) entries.push({ at: retiredAt, title: wasCanary ? "It was rolled back" : "It was retired", detail: `${wasCanary ? "in its canary, " : ""}by ${retiredBy}`, tone: "trouble" });
-  entries.sort((one, other) => Date.parse(one.at) - Date.parse(other.at));
-  if (state !== "retired") entries.push(...toCome(standing));
-  return entries;
+  entries.sort((one, other) => placeOf(one) - placeOf(other));
+  const next = state === "retired" ? null : toCome(standing);
+  return next ? [...entries, next] : entries;
 }
 
-// What its pairs did to it, but the last promotion, of which it is known whose it was, and the present step of its canary.
-function changed(changes, promotedAt, standing) {
-  const told = changes.filter(({ kind, at }) => kind !== "promoted" || promotedAt === null || Date.parse(at) < Date.parse(promotedAt));
-  const step = standing?.stage === "canary" ? told.findLast(({ kind }) => kind === "canary_began" || kind === "canary_advanced") : undefined;
-  return told.filter((change) => change !== step).map((change) => ({ at: change.at, ...CHANGES[change.kind](change) }));
+// What its pairs did to it, in their order: one that was counted late has an earlier date than what was before it. Of the
+// last promotion it is known whose it was, and of the present step of its canary how far it has come.
+function happened({ state, changes, promotedAt, promotedBy, standing }) {
+  let latest = 0;
+  const told = changes.map((change) => {
+    latest = Math.max(latest, Date.parse(change.at));
+    return { at: change.at, place: latest, ...CHANGES[change.kind](change) };
+  });
+  const tell = (index, more) => (index === -1 ? told.push(more) : (told[index] = { ...more, place: told[index].place }));
+  if (promotedAt) {
+    const index = changes.findLastIndex(({ kind, at }) => kind === "promoted" && Date.parse(at) >= Date.parse(promotedAt));
+    tell(index, { at: promotedAt, title: "It was promoted", detail: promotedBy && `by ${promotedBy}`, tone: "good" });
+  }
+  const step = state === "retired" ? null : presentStep(standing);
+  if (step) {
+    const index = changes.findLastIndex(({ kind }) => kind !== "coverage");
+    tell(STEPS.includes(changes[index]?.kind) ? index : -1, step);
+  }
+  return told;
 }
+
+function placeOf({ at, place }) {
+  return place ?? Date.parse(at);
+}
+
+const STEPS = ["canary_began", "canary_advanced"];
 
 const CHANGES = {
   canary_began: ({ share, sequence }) => ({ title: `It answers ${percent(share)} of all inputs`, detail: `it graduated at pair ${count(sequence)}` }),
@@ -108,13 +128,16 @@ function agreeing(mean) {
   return mean === null ? "too few pairs for a mean" : `it agrees in ${percent(mean)} of its last pairs`;
 }
 
+function presentStep(standing) {
+  if (standing?.stage !== "canary" || !standing.canary) return null;
+  const { since, share, step, steps, pairs, pairsNeeded } = standing.canary;
+  return { at: since, title: `It answers ${percent(share)} of all inputs`, detail: `step ${count(step)} of ${count(steps)}: ${count(pairs)} of ${count(pairsNeeded)} answers were checked`, tone: "warning" };
+}
+
 function toCome(standing) {
-  if (!standing || standing.emergencyAt !== null) return [];
+  if (!standing || standing.emergencyAt !== null) return null;
   const { stage, agreement, canary } = standing;
-  if (stage === "shadow") return [{ at: null, title: "It graduates", detail: `once its evidence reaches ${count(agreement.evidenceNeeded)}` }];
-  if (stage !== "canary" || !canary) return [];
-  return [
-    { at: canary.since, title: `It answers ${percent(canary.share)} of all inputs`, detail: `step ${count(canary.step)} of ${count(canary.steps)}: ${count(canary.pairs)} of ${count(canary.pairsNeeded)} answers were checked`, tone: "warning" },
-    { at: null, title: canary.step < canary.steps ? "It answers more" : "It serves", detail: canary.isAutomatic ? "once those are checked, or the first one after a day, without an alarm" : "once a person promotes it: the configuration has no training" },
-  ];
+  if (stage === "shadow") return { at: null, title: "It graduates", detail: `once its evidence reaches ${count(agreement.evidenceNeeded)}` };
+  if (stage !== "canary" || !canary) return null;
+  return { at: null, title: canary.step < canary.steps ? "It answers more" : "It serves", detail: canary.isAutomatic ? "once those are checked, or the first one after a day, without an alarm" : "once a person promotes it: the configuration has no training" };
 }

@@ -1,10 +1,12 @@
 """Webhooks hear of alarms and promotions, once each."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from autotune_platform.apprentice.folding import service
 from autotune_platform.apprentice.versions.repository import VersionRepository
+from autotune_platform.storage.counting import MAX_ADDITIONS
 from tests.component.ledger.test_events import delivered
 from tests.support.apprentice_folding import Apprentice
 from tests.support.subscribers import loopback_subscriber
@@ -160,6 +162,32 @@ def test_the_last_things_alone_are_shown_of_many(apprentice):
         assert apprentice.evidence.write([apprentice.evidence.change(change)]) is None
 
     assert [one["sequence"] for one in changes(apprentice)] == list(range(1_000, 1_100))
+
+
+def test_what_happened_at_one_pair_is_shown_in_the_order_of_its_dates(apprentice):
+    fold(apprentice, 1, 60)
+    promote(apprentice)
+    _, promoted = VersionRepository(apprentice.table).changes(apprentice.task.id, 1, limit=10)
+    at = promoted.at + timedelta(minutes=1)
+    fallen = promoted.model_copy(update={"kind": "coverage", "share": 0.4, "at": at})
+    assert apprentice.evidence.write([apprentice.evidence.change(fallen)]) is None
+
+    kinds = [one["kind"] for one in changes(apprentice)]
+    assert kinds == ["canary_began", "promoted", "coverage"]
+
+
+def test_what_happens_to_a_version_fits_with_its_runs_whatever_else_is_written(
+    apprentice, monkeypatch
+):
+    """A transaction has room for a hundred writes, and none of these leave any."""
+    monkeypatch.setattr(service, "MOST_WRITES", MAX_ADDITIONS - 1)
+    fold(apprentice, 1, 60)
+    promote(apprentice)
+    fold(apprentice, 0.3, 40)
+
+    [stored] = apprentice.evidence.all_of(apprentice.task.id)
+    assert stored.sequence == 100
+    assert [one["kind"] for one in changes(apprentice)] == ["canary_began", "promoted", "alarm"]
 
 
 def test_an_emergency_is_published_and_takes_the_version_out(apprentice, heard):

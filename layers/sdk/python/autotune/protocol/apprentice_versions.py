@@ -60,6 +60,8 @@ class ApprenticeVersionChange(ResponseModel):
     """What a pair of a version did to it; with ``coverage``, what inputs did.
 
     Attributes:
+        at: when the pair's run ended; of a promotion, when it was published. A pair that was
+            counted late has an earlier date than those before it.
         sequence: the pair, by its number among those of the version; with ``coverage``, the last
             one before.
         mean_agreement: of the last pairs, from 0 to 1; None where there is no window.
@@ -90,7 +92,8 @@ class ApprenticeVersion(ResponseModel):
             the task has ``local.gate: none`` by now.
         canary_at: the pair after which it passed its canary; None before.
         was_canary: whether it was rolled back while it was in its canary.
-        changes: the last 100 things that its pairs did to it, the oldest first; None in a list.
+        changes: the last 100 things that its pairs did to it, in the order of its pairs; None in a
+            list.
     """
 
     number: int

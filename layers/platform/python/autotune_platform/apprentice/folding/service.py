@@ -39,14 +39,14 @@ from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.retry import BUSY
-from autotune_platform.storage.counting import Addition, Check
+from autotune_platform.storage.counting import MAX_ADDITIONS, Addition, Check
 from autotune_platform.storage.item_format import Item
 
 _ATTEMPTS = 12
 MOST_WRITES = 80
 """Of a transaction's hundred, without what happens to versions, of which each takes two.
 
-An alarm takes more pairs than fit.
+That seldom takes more than is left; if it does, fewer runs are counted at once.
 A run with a pair that is an example takes three.
 """
 
@@ -109,7 +109,10 @@ class RunFolding:
         entries: Mapping[str, Item],
         made: Mapping[str, Example],
     ) -> bool:
-        """Write all that runs add; return False where something was not as it was read."""
+        """Write all that runs add; return False where something was not as it was read.
+
+        Where that is more than a transaction has room for, it is written of some of them.
+        """
         days: dict[str, Counter[str]] = defaultdict(Counter)
         examples: dict[str, Costs] = defaultdict(Costs)
         stored: dict[str, Counter[Selection]] = defaultdict(Counter)
@@ -136,6 +139,10 @@ class RunFolding:
         for definition_hash, by in examples.items():
             more = stored[definition_hash]
             writes.append(self.repository.examples(known.task, definition_hash, by, more))
+        if len(writes) + len(folded) > MAX_ADDITIONS and len(runs) > 1:
+            # What happens to versions is known by now alone. The others are news the next time.
+            self._is_counted(known, runs[: len(runs) // 2], entries, made)
+            return False
         if self.repository.write([*writes, *folded]) is not None:
             return False
         for number, (before, advance) in advances.items():

@@ -31,11 +31,15 @@ class VersionRepository:
         return [model_from(item, ModelVersion) for item in items]
 
     def changes(self, task_id: str, number: int, *, limit: int) -> list[VersionChange]:
-        """Return the last things that were done to a version, the oldest first."""
+        """Return the last things that were done to a version, in the order of its pairs.
+
+        Keys have those of one pair in the order of their kinds: here it is that of their dates.
+        """
         page = self._table.query(
             task_id, starting=changes_of(number), newest_first=True, limit=limit
         )
-        return [VersionChange.model_validate(item) for item in reversed(page.items)]
+        found = (VersionChange.model_validate(item) for item in reversed(page.items))
+        return sorted(found, key=lambda one: (one.sequence, one.at))
 
     def list(
         self, task_id: str, *, limit: int, next_token: str | None

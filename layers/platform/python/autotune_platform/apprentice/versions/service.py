@@ -98,7 +98,7 @@ class ModelVersions:
         return configured, self._require(configured, number)
 
     def changes(self, version: ModelVersion) -> Sequence[VersionChange]:
-        """Return the last things that pairs did to a version, the oldest first."""
+        """Return the last things that pairs did to a version, in the order of its pairs."""
         return self.repository.changes(version.task_id, version.number, limit=MOST_VERSION_CHANGES)
 
     def retire(self, caller: Caller, name: str, number: int) -> tuple[ConfiguredTask, ModelVersion]:
