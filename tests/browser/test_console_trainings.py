@@ -10,6 +10,7 @@ from autotune_platform.apprentice.training.items import training_key, trainings_
 from autotune_platform.apprentice.versions.repository import VersionRepository
 from tests.support.apprentice_folding import Apprentice
 from tests.support.console_apprentice import SERVED
+from tests.support.console_figures import percent
 from tests.support.console_trainings import (
     GIVEN_UP,
     HOSTED,
@@ -155,9 +156,9 @@ def test_a_versions_life_says_how_far_it_came_and_why_it_went_back(console, trai
     ):
         expect(life.locator(".timeline-title").nth(place)).to_have_text(title)
     expect(life).to_contain_text(f"it graduated at pair {changes[0]['sequence']}")
-    mean = f"{100 * changes[1]['meanAgreement']:.1f}".removesuffix(".0")
+    mean = percent(changes[1]["meanAgreement"])
     expect(life).to_contain_text(
-        f"at pair {changes[1]['sequence']}; it agrees in {mean}% of its last pairs"
+        f"at pair {changes[1]['sequence']}; it agrees in {mean} of its last pairs"
     )
 
 

@@ -154,6 +154,18 @@ def test_a_canary_that_an_alarm_ends_is_shown_with_both(apprentice):
     assert len({one["sequence"] for one in ended}) == 1
 
 
+def test_each_share_of_a_canary_is_shown(apprentice):
+    fold(apprentice, 1, 60)
+    now = datetime.now(UTC)
+    apprentice.store(
+        apprentice.answered(1, in_canary=True, local_version=1, created_at=now) for _ in range(60)
+    )
+    apprentice.follow()
+
+    shown = [(one["kind"], one["share"]) for one in changes(apprentice)]
+    assert shown == [("canary_began", 0.25), ("canary_advanced", 1.0), ("promoted", None)]
+
+
 def test_the_last_things_alone_are_shown_of_many(apprentice):
     fold(apprentice, 1, 60)
     [first] = VersionRepository(apprentice.table).changes(apprentice.task.id, 1, limit=10)
@@ -194,6 +206,7 @@ def test_an_emergency_is_published_and_takes_the_version_out(apprentice, heard):
     fold(apprentice, 0, 120)
     [event] = heard()
     assert event["data"]["kind"] == "emergency"
+    assert [one["kind"] for one in changes(apprentice)] == ["emergency"]
     fold(apprentice, 0, 120)
     assert heard() == []
 

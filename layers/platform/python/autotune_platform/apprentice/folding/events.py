@@ -1,21 +1,29 @@
 """What happens to a version, as it is published and kept: that it serves, or no longer may."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from autotune.protocol.apprentice_events import (
     ApprenticeAlarm,
     ApprenticeCanaryMoved,
     ModelPromoted,
 )
+from autotune.protocol.apprentice_versions import ApprenticeVersionChangeKind
 from autotune.protocol.ids import derived_id
 from autotune_platform.apprentice.canary import Shares
 from autotune_platform.apprentice.configuration.models import ApprenticeTask
 from autotune_platform.apprentice.evidence import Evidence
-from autotune_platform.apprentice.folding.advancing import Fallen, Moved, Raised
+from autotune_platform.apprentice.folding.advancing import Fallen, Moved, MoveKind, Raised
 from autotune_platform.apprentice.folding.models import StoredEvidence
 from autotune_platform.apprentice.versions.changes import VersionChange
 from autotune_platform.webhooks.models import Event
+
+_OF_CANARY: Mapping[MoveKind, ApprenticeVersionChangeKind] = {
+    "began": "canary_began",
+    "advanced": "canary_advanced",
+    "rolled_back": "canary_rolled_back",
+}
 
 
 class Happened(NamedTuple):
@@ -96,7 +104,7 @@ def canary_moved(
         occurred_at=data.changed_at,
         data=data.model_dump(mode="json", by_alias=True),
     )
-    kind = f"canary_{data.change}"
+    kind = _OF_CANARY[moved.kind]
     change = _change(after, event, kind, sequence=data.sequence, share=data.share)
     return Happened(event, change)
 
@@ -125,8 +133,14 @@ def model_promoted(
 
 
 def _change(
-    stored: StoredEvidence, event: Event, kind: Any, *, sequence: int, share: float | None = None
+    stored: StoredEvidence,
+    event: Event,
+    kind: ApprenticeVersionChangeKind,
+    *,
+    sequence: int,
+    share: float | None = None,
 ) -> VersionChange:
+    """Return what is kept of an event."""
     return VersionChange(
         task_id=stored.task_id,
         organization_id=stored.organization_id,
