@@ -221,7 +221,8 @@ def test_an_operator_promotes_a_version_and_takes_it_out(console, trained):
     page.get_by_role("button", name="Promote", exact=True).click()
     dialog = page.get_by_role("dialog", name="Promote version 1?", exact=True)
     dialog.get_by_role("button", name="Promote", exact=True).click()
-    expect(page.get_by_role("button", name="Go back", exact=True)).to_be_visible()
+    life = page.get_by_role("list", name="Its life", exact=True)
+    expect(life.locator(".timeline-title").last).to_have_text("It was promoted")
     version = get(console, f"{TASK}/versions/1")["version"]
     assert version["promotedBy"] == platform.me(operator)["id"]
     # There is none before it, and the API says so.
@@ -233,7 +234,6 @@ def test_an_operator_promotes_a_version_and_takes_it_out(console, trained):
     page.get_by_role("button", name="Retire", exact=True).click()
     out = page.get_by_role("dialog", name="Retire version 1?", exact=True)
     out.get_by_role("button", name="Retire", exact=True).click()
-    life = page.get_by_role("list", name="Its life", exact=True)
     expect(life.locator(".timeline-title").last).to_have_text("It was retired")
     expect(page.get_by_role("button", name="Retire", exact=True)).to_have_count(0)
 
