@@ -89,9 +89,9 @@ def test_any_number_of_shards_counts_the_same_at_the_same_cost(
     _, once = found[1]
     assert all(wrote == once for _, wrote in found.values())
     assert units[1] == UNITS_OF_A_BATCH
-    # A transaction that met another one is billed as well. On a busy machine each takes longer, and
-    # a few of them meet: some three units a batch.
-    assert max(units.values()) <= 1.5 * min(units.values()), units
+    # What is refused is billed as well: on a busy machine a few may meet, three units a batch.
+    # With lanes that are never left, though others write them, it is six to twenty-five.
+    assert max(units.values()) <= 1.2 * min(units.values()), units
 
 
 def test_verdicts_that_are_followed_one_by_one_cost_many_times_as_much(
